@@ -1,0 +1,1 @@
+"""The machine that runs and judges; it knows no implementation."""

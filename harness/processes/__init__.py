@@ -1,0 +1,1 @@
+"""Engine one: agents as operating-system processes."""

@@ -1,0 +1,1 @@
+"""Engine two: one thread, virtual time, every choice recorded."""

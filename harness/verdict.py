@@ -1,0 +1,135 @@
+"""Findings and the three-valued verdict: how they merge, and when green may not be said."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """What is said of a rule, a race or a run.
+
+    `UNKNOWN` is said when a rule crashed or ran out of time, a fault did not take, or a race never
+    entered its window: never folded into valid.
+    """
+
+    VALID = "valid"
+    INVALID = "invalid"
+    UNKNOWN = "unknown"
+    NOT_APPLICABLE = "not applicable"
+    NOT_RUN = "not run"
+
+    @staticmethod
+    def merge(verdicts: Iterable[Verdict]) -> Verdict:
+        """The verdict of the whole: invalid beats unknown beats valid.
+
+        What was not applicable or not run says nothing; nothing at all is "not applicable".
+        """
+        seen = set(verdicts)
+        for verdict in (Verdict.INVALID, Verdict.UNKNOWN, Verdict.VALID, Verdict.NOT_RUN):
+            if verdict in seen:
+                return verdict
+        return Verdict.NOT_APPLICABLE
+
+    @property
+    def exit_status(self) -> int:
+        """Exit status of a command that ends with this verdict."""
+        return _EXIT_STATUS[self]
+
+
+_EXIT_STATUS = {
+    Verdict.VALID: 0,
+    Verdict.INVALID: 1,
+    Verdict.UNKNOWN: 4,
+    Verdict.NOT_RUN: 4,
+    Verdict.NOT_APPLICABLE: 5,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One violation, with what proves it.
+
+    Args:
+        rule: The rule's name, such as ``sends.stale_token``.
+        spec: Numbers of the spec it breaks.
+        message: One sentence that names agents, tokens and contact.
+        ops: Ids of the operations that prove it, in order.
+        contact: The scenario's name for the person.
+        agents: Who is involved.
+        t: When it became true, in nanoseconds of the history's clock.
+    """
+
+    rule: str
+    spec: tuple[str, ...]
+    message: str
+    ops: tuple[str, ...] = ()
+    contact: str = ""
+    agents: tuple[str, ...] = ()
+    t: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaceResult:
+    """What came of one race: one scenario, one variant, one number of agents.
+
+    Args:
+        race: Its name in the history.
+        scenario: Id of the scenario.
+        variant: Which variant.
+        agents: How many agents took part.
+        verdict: The verdict.
+        expected: The single expected result, in words.
+        observed: What was seen, in words.
+        reason: Why it is unknown, not applicable or not run; "" otherwise.
+        findings: What the rules found.
+        rounds: Rounds that entered the window.
+        duplicates: Deliveries beyond the first of an intent.
+        double_contacts: Pairs of agents that wrote to one person inside a cooldown.
+        late_hand_overs: Deliveries after a newer grant, authorised before it (spec: S10).
+        masked_by: Which other layer would have hidden the fault.
+        again: The command that runs it again.
+        figures: Measured figures, such as waits in seconds.
+    """
+
+    race: str
+    scenario: str
+    variant: str
+    agents: int
+    verdict: Verdict
+    expected: str
+    observed: str = ""
+    reason: str = ""
+    findings: tuple[Finding, ...] = ()
+    rounds: int = 0
+    duplicates: int = 0
+    double_contacts: int = 0
+    late_hand_overs: int = 0
+    masked_by: str = ""
+    again: str = ""
+    figures: dict[str, float] = field(default_factory=dict)
+
+
+def rate_upper_bound(trials: int, confidence: float = 0.95) -> float:
+    """Upper bound of a rate of which nothing was seen in `trials` (the exact "rule of three").
+
+    Args:
+        trials: Rounds without a finding, at least 1.
+        confidence: Between 0 and 1.
+
+    Returns:
+        The largest rate that is still believable, as a share of 1.
+    """
+    return float(1.0 - (1.0 - confidence) ** (1.0 / trials))
+
+
+def runs_still_needed(rate: float, confidence: float = 0.99) -> int:
+    """Green runs needed before a fix may be believed.
+
+    Args:
+        rate: Share of runs in which the finding showed, above 0 and below 1.
+        confidence: Between 0 and 1.
+    """
+    return math.ceil(math.log(1.0 - confidence) / math.log(1.0 - rate))

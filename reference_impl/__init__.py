@@ -1,0 +1,1 @@
+"""Contact leases and idempotent sending, written to be read beside the spec and ported."""

@@ -1,0 +1,1 @@
+"""The reference with exactly one safeguard removed, one module each."""

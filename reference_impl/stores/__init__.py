@@ -1,0 +1,1 @@
+"""Where the reference keeps its records: one small transactional protocol, several stores."""

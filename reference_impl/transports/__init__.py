@@ -1,0 +1,1 @@
+"""How the reference hands mail over."""

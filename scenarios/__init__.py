@@ -1,0 +1,1 @@
+"""One race a file, named for what happens."""

@@ -1,0 +1,1 @@
+"""The six races, in their running order (spec: T)."""
