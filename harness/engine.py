@@ -1,0 +1,65 @@
+"""What every engine offers: run one variant of one scenario, give back its history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from .history import History
+from .rules.base import RaceInfo
+from .scenario import Scenario, Variant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaceRun:
+    """One variant of one scenario, run.
+
+    Args:
+        race: Its name in the history, ``<scenario>[<variant>]/<agents>``.
+        scenario: The scenario.
+        variant: The variant.
+        agents: How many agents took part.
+        info: What rules must know.
+        history: Its events, merged and validated; begins with ``race.begin``.
+        rounds: Rounds the script finished.
+        problems: Why the outcome can't be judged (a skew that did not take, a point not reached, a
+            call cut off by its deadline, an agent that died); any of them makes it unknown.
+        seconds: Wall-clock seconds it took.
+        figures: Measured figures: ``pause_confirmed_us`` and the like.
+    """
+
+    race: str
+    scenario: Scenario
+    variant: Variant
+    agents: int
+    info: RaceInfo
+    history: History
+    rounds: int
+    problems: tuple[str, ...] = ()
+    seconds: float = 0.0
+    figures: dict[str, float] = field(default_factory=dict)
+
+
+class Engine(Protocol):
+    """Runs scenarios against one target."""
+
+    def run(
+        self, scenario: Scenario, variant: Variant, *, agents: int, rounds: int | None = None
+    ) -> RaceRun:
+        """Run one variant.
+
+        Args:
+            scenario: What to run.
+            variant: Which of its variants.
+            agents: How many agents take part, at least 2 (spec: T3).
+            rounds: How many rounds; None for the variant's or scenario's own number.
+
+        Raises:
+            UsageError: The target can't be started for a reason that is the user's to mend.
+        """
+        ...
+
+
+def race_name(scenario: Scenario, variant: Variant, agents: int) -> str:
+    """The race's name in a history, such as ``stale_token[send.checked]/2``."""
+    return f"{scenario.id}[{variant.name}]/{agents}"
