@@ -112,9 +112,7 @@ def _problem(answer: Any) -> str | None:
             return (
                 _not_text(answer, "message_id")
                 or _not_count(answer, "status", 100)
-                or (
-                    None if type(answer.replay) is bool else f"replay={answer.replay!r}, not a bool"
-                )
+                or _not_bool(answer, "replay")
             )
         case Found():
             return None if answer.state in set(SendState) else f"unknown state={answer.state!r}"
@@ -139,3 +137,8 @@ def _not_count(answer: object, name: str, least: int) -> str | None:
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         return f"{name}={value!r}, not a whole number of at least {least}"
     return None
+
+
+def _not_bool(answer: object, name: str) -> str | None:
+    value = getattr(answer, name)
+    return None if isinstance(value, bool) else f"{name}={value!r}, not a bool"
