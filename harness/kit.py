@@ -30,6 +30,7 @@ class Kit:
         incarnation: 0 at first, one more after each restart.
         record: Where events go.
         now_ns: The history's clock.
+        seat: Names its processes and operations where two processes share an agent id (replicas).
     """
 
     def __init__(
@@ -40,9 +41,11 @@ class Kit:
         incarnation: int,
         record: Callable[[AnyEvent], None],
         now_ns: Callable[[], int],
+        seat: str = "",
     ) -> None:
         self.mailbox = mailbox
         self.agent = agent
+        self._seat = seat or agent
         self._incarnation = incarnation
         self._record = record
         self._now_ns = now_ns
@@ -73,8 +76,8 @@ class Kit:
         """
         point(f"{f}.think")
         self._ops += 1
-        op = f"{self.agent}.{self._incarnation}:{self._ops}"
-        process = f"{self.agent}#{self._incarnation}.{self._process}"
+        op = f"{self._seat}.{self._incarnation}:{self._ops}"
+        process = f"{self._seat}#{self._incarnation}.{self._process}"
         self._write(op, process, OpType.INVOKE, f, contact, args)
         point(f"{f}.invoked")
         answer, code = self._execute(f, args)

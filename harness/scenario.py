@@ -280,6 +280,10 @@ class Race(ABC):
         """At least two (spec: T3)."""
 
     @abstractmethod
+    def replica(self, actor: Actor) -> Actor:
+        """Another process that works under the same agent id, as two replicas of a service do."""
+
+    @abstractmethod
     def mark(self, name: str, **data: Any) -> None:
         """Write a `MarkEvent` into the history."""
 
