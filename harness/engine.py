@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Protocol
 
+from .contract import Settings, Target, UsageError
 from .history import History
 from .rules.base import RaceInfo
 from .scenario import Scenario, Variant
@@ -63,3 +64,23 @@ class Engine(Protocol):
 def race_name(scenario: Scenario, variant: Variant, agents: int) -> str:
     """The race's name in a history, such as ``stale_token[send.checked]/2``."""
     return f"{scenario.id}[{variant.name}]/{agents}"
+
+
+def settings_in_force(scenario: Scenario, variant: Variant, target: Target) -> Settings:
+    """The lengths a race asks for, after what the target can't change.
+
+    Raises:
+        UsageError: `Target.fixed` names a length that does not exist or is no number.
+    """
+    names = {field_.name for field_ in fields(Settings)}
+    for name, value in target.fixed.items():
+        if name not in names:
+            known = ", ".join(sorted(names))
+            raise UsageError(
+                f"target {target.name}: fixed[{name!r}] is no length; there are {known}"
+            )
+        if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+            raise UsageError(
+                f"target {target.name}: fixed[{name!r}]={value!r} is no number of seconds"
+            )
+    return replace(variant.settings or scenario.settings, **dict(target.fixed))

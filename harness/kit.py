@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .answers import ContractBroken, check, message_from_json, to_json
-from .contract import Answer, Mailbox, NoReply, Refused
+from .answers import ContractBroken, check, message_from_json, message_to_json, to_json
+from .contract import Answer, Mailbox, Message, NoReply, Refused
 from .history import AnyEvent, FaultEvent, OpEvent, OpType
 from .points import point
 
@@ -69,11 +69,13 @@ class Kit:
         Args:
             f: The mailbox method.
             contact: The scenario's name for the person.
-            args: Its arguments as JSON; for `send` the message under ``message``.
+            args: Its arguments as JSON; for `send` the message under ``message``, as JSON or as it is.
 
         Returns:
             What the agent sees: the answer, or `NoReply`.
         """
+        if isinstance(args.get("message"), Message):
+            args = {"message": message_to_json(args["message"])}
         point(f"{f}.think")
         self._ops += 1
         op = f"{self._seat}.{self._incarnation}:{self._ops}"

@@ -229,7 +229,7 @@ class Seat(Protocol):
     @property
     def settings(self) -> Settings: ...
     def call(self, f: str, contact: str, **args: Any) -> Answer:
-        """One recorded call; for `send` pass ``message=``."""
+        """One recorded call; for `send` pass a `Message` as ``message=``."""
         ...
 
     def running(self) -> bool:

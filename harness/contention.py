@@ -1,0 +1,122 @@
+"""The contention round: all agents work the same contacts at once, and the rules watch (spec: T2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from .contract import Capability, Code, Lease, Message, Settings
+from .engine import RaceRun
+from .history import DeliveryEvent, Operation, OpType
+from .outcome import Contention
+from .scenario import Race, Scenario, Seat, Variant
+
+CONTACTS = 3
+"""Few enough that agents meet, many enough that each finds work."""
+CONTENDED_SHARE_MIN = 0.2
+"""Below this share of the slowest against the fastest agent, a round says little."""
+RENEWALS = 0.25
+WAIT_S_MAX = 0.002
+
+
+def contend(seat: Seat, args: Mapping[str, Any]) -> None:
+    """Claim a contact, write, sometimes renew, release; on a conflict turn to another contact."""
+    made = 0
+    while seat.running():
+        name, address = seat.rng.choice(args["contacts"])
+        lease = seat.call("acquire", name, address=address)
+        if not isinstance(lease, Lease):
+            seat.wait_s(seat.rng.uniform(0.0, WAIT_S_MAX))
+            continue
+        if seat.rng.random() < RENEWALS:
+            seat.call("renew", name, address=address, token=lease.token)
+        if args["sends"]:
+            made += 1
+            intent = f"{args['prefix']}.{seat.id}.{made}"
+            seat.call("send", name, message=_message(address, lease.token, intent))
+        seat.call("release", name, address=address, token=lease.token)
+
+
+def _message(address: str, token: int, intent: str) -> Message:
+    return Message(
+        to=address,
+        subject=f"Contended {intent}",
+        body=f"Hello again.\n\n[intent:{intent}]\n",
+        token=token,
+        key=f"run:{intent}:send",
+        intent=intent,
+    )
+
+
+def contention(seconds: float) -> Scenario:
+    """The contention round as a scenario.
+
+    Args:
+        seconds: How long the agents go on.
+    """
+
+    def script(race: Race) -> None:
+        contacts = [race.contact() for _ in range(CONTACTS)]
+        shared = [[contact.name, contact.address] for contact in contacts]
+        plays = {
+            actor.id: {
+                "contacts": shared,
+                "prefix": race.name.replace("[", ".").replace("]", ".").replace("/", "."),
+                "sends": Capability.SEND in race.capabilities,
+            }
+            for actor in race.agents
+        }
+        race.play(contend, plays, seconds)
+
+    return Scenario(
+        id="contention",
+        number=7,
+        title="all agents work the same contacts at once",
+        spec=("T2", "T3"),
+        expected="no rule is broken, whoever wins",
+        needs=frozenset({Capability.LEASE}),
+        settings=Settings(lease_s=5.0, cooldown_s=0.0),
+        variants=(Variant(name="same contacts"),),
+        rounds=1,
+        windows=("claims overlapped",),
+        masked_by="nothing: cooldown is off, so that agents go on meeting",
+        script=script,
+        group="contention",
+    )
+
+
+def figures_of(run: RaceRun) -> Contention:
+    """Measure a contention round from its history."""
+    operations = run.history.operations()
+    acquires = [op for op in operations if op.f == "acquire"]
+    grants = Counter(op.agent for op in acquires if op.type is OpType.OK)
+    share = {agent: grants.get(agent, 0) for agent in run.info.agents}
+    return Contention(
+        race=run.race,
+        agents=run.agents,
+        seconds=run.seconds,
+        contacts=CONTACTS,
+        attempts=len(acquires),
+        grants=sum(grants.values()),
+        conflicts=sum(op.code == Code.CONTACT_OWNED for op in acquires),
+        sends=sum(op.f == "send" and op.type is OpType.OK for op in operations),
+        deliveries=sum(isinstance(event, DeliveryEvent) for event in run.history),
+        share_by_agent=share,
+        longest_wait_s=_longest_wait_s(acquires),
+        contended=min(share.values(), default=0)
+        >= CONTENDED_SHARE_MIN * max(share.values(), default=0),
+    )
+
+
+def _longest_wait_s(acquires: list[Operation]) -> float:
+    """Longest time from an agent's first refused ask for a contact to its grant, in seconds."""
+    asked: dict[tuple[str, str], int] = {}
+    longest_ns = 0
+    for op in acquires:
+        key = (op.agent, op.contact)
+        since_ns = asked.setdefault(key, op.invoked_ns)
+        if op.type is OpType.OK and op.completed_ns is not None:
+            longest_ns = max(longest_ns, op.completed_ns - since_ns)
+            del asked[key]
+    return longest_ns / 1e9
