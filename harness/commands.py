@@ -1,0 +1,304 @@
+"""The commands ``gate``, ``run`` and ``list``."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import secrets
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .contract import UsageError
+from .engine import Engine
+from .gate import Canary, Plan, Watcher, run_plan
+from .outcome import RunOutcome
+from .scenario import REGISTRY, Scenario
+from .targets import load_target
+
+AGENTS_MAX = 5
+
+
+def load_scenarios() -> list[Scenario]:
+    """Import every registered scenario package, ours and the user's, and return all by number.
+
+    Raises:
+        UsageError: One can't be imported.
+    """
+    for entry in entry_points(group="leaserace.scenarios"):
+        try:
+            entry.load()
+        except Exception as error:
+            raise UsageError(
+                f"scenarios {entry.name!r} ({entry.value}) can't be imported:"
+                f" {type(error).__name__}: {error}"
+            ) from error
+    return list(REGISTRY)
+
+
+def load_canaries() -> list[Canary]:
+    """The broken twins the gate may feed first."""
+    found: list[Canary] = []
+    for entry in entry_points(group="leaserace.canaries"):
+        found.extend(Canary(**each) for each in entry.load())
+    return found
+
+
+class AgentRange(click.ParamType):
+    """``3`` or ``2..5``."""
+
+    name = "N or N..M"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int]:
+        """Read it."""
+        if isinstance(value, tuple):
+            return value
+        low, dots, high = str(value).partition("..")
+        try:
+            numbers = int(low), int(high if dots else low)
+        except ValueError:
+            self.fail(f"{value!r} is no number of agents: write 3 or 2..{AGENTS_MAX}", param, ctx)
+        if not 2 <= numbers[0] <= numbers[1] <= AGENTS_MAX:
+            self.fail(
+                f"{value!r} is out of range: at least 2 agents race, at most {AGENTS_MAX} are seated",
+                param,
+                ctx,
+            )
+        return numbers
+
+
+def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options of every command that runs races."""
+    for option in reversed(
+        (
+            click.option(
+                "--target",
+                default="reference",
+                show_default=True,
+                metavar="MODULE:ATTR",
+                help="The mailbox under test: a leaserace.harness.Target, or a registered name.",
+            ),
+            click.option(
+                "--policy",
+                "policy_file",
+                type=click.Path(path_type=Path, exists=True, dir_okay=False, readable=True),
+                help="A policy file for the target (TOML for the reference).",
+            ),
+            click.option("--seed", type=int, help="Seed of every draw; default a fresh one."),
+            click.option(
+                "--report",
+                "report_dir",
+                type=click.Path(path_type=Path, file_okay=False),
+                default=Path(".leaserace"),
+                show_default=True,
+                help="Folder under which the run's own folder is made.",
+            ),
+            click.option("--json", "as_json", is_flag=True, help="Print verdict.json on stdout."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@common_options
+@click.option(
+    "--agents",
+    type=AgentRange(),
+    default="2..3",
+    show_default=True,
+    help="How many agents: one is added at a time, all races run again after each.",
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, 3600),
+    default=1.0,
+    show_default=True,
+    help="Length of each contention round; 0 for none.",
+)
+@click.option("--rounds", type=click.IntRange(1, 100_000), help="Rounds of every race.")
+def gate(
+    *,
+    target: str,
+    policy_file: Path | None,
+    seed: int | None,
+    report_dir: Path,
+    as_json: bool,
+    agents: tuple[int, int],
+    seconds: float,
+    rounds: int | None,
+) -> int:
+    """Run the six races against a mailbox and say whether an agent may be added.
+
+    First a broken copy of the reference (the canary) is fed to the same code and must be caught. Then
+    the races run on real processes, in their order, with one agent more at a time. If race 1 or 2
+    fails, the others are not run: the system leaks.
+    """
+    scenarios = [each for each in load_scenarios() if each.group == "six"]
+    plan = Plan(
+        target_name=target,
+        target=load_target(target),
+        scenarios=scenarios,
+        agents=agents,
+        seconds=seconds,
+        seed=_seed(seed),
+        rounds=rounds,
+        canaries=load_canaries(),
+        policy_file=policy_file,
+    )
+    return carry_out(plan, report_dir, as_json=as_json)
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@common_options
+@click.option("--variant", default="", help="Only this variant.")
+@click.option("--agents", type=AgentRange(), default="2", show_default=True, help="How many.")
+@click.option("--rounds", type=click.IntRange(1, 100_000), help="Rounds of every race.")
+def run(
+    *,
+    names: Sequence[str],
+    target: str,
+    policy_file: Path | None,
+    seed: int | None,
+    report_dir: Path,
+    as_json: bool,
+    variant: str,
+    agents: tuple[int, int],
+    rounds: int | None,
+) -> int:
+    """Run the races called NAME (see ``leaserace list``), without a canary."""
+    known = {each.id: each for each in load_scenarios()}
+    for name in names:
+        if name not in known:
+            raise UsageError(f"no race is called {name!r}; there are {', '.join(known)}")
+    chosen = [known[name] for name in dict.fromkeys(names)]
+    variants = [each.name for scenario in chosen for each in scenario.variants]
+    if variant and variant not in variants:
+        raise UsageError(f"no variant is called {variant!r}; there are {', '.join(variants)}")
+    plan = Plan(
+        target_name=target,
+        target=load_target(target),
+        scenarios=chosen,
+        variant=variant,
+        agents=agents,
+        seconds=0.0,
+        seed=_seed(seed),
+        rounds=rounds,
+        policy_file=policy_file,
+        command="run",
+    )
+    return carry_out(plan, report_dir, as_json=as_json)
+
+
+@click.command(name="list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+def list_(*, as_json: bool) -> int:
+    """List every race: what happens, what is expected, what a target must be able to do."""
+    scenarios = load_scenarios()
+    if as_json:
+        click.echo(json.dumps([_described(each) for each in scenarios], indent=2))
+        return 0
+    for each in scenarios:
+        click.echo(f"{each.number}. {each.id}: {each.title}")
+        click.echo(f"   expected   {each.expected}")
+        click.echo(f"   needs      {', '.join(sorted(each.needs))}")
+        click.echo(f"   masked by  {each.masked_by}")
+        click.echo(f"   variants   {'; '.join(variant.name for variant in each.variants)}")
+        click.echo(f"   spec       {', '.join(each.spec)}\n")
+    return 0
+
+
+def _described(scenario: Scenario) -> dict[str, Any]:
+    return {
+        "id": scenario.id,
+        "number": scenario.number,
+        "group": scenario.group,
+        "title": scenario.title,
+        "expected": scenario.expected,
+        "needs": sorted(scenario.needs),
+        "spec": list(scenario.spec),
+        "masked_by": scenario.masked_by,
+        "rounds": scenario.rounds,
+        "variants": [
+            {"name": each.name, "needs": sorted(each.needs), "points": sorted(each.points)}
+            for each in scenario.variants
+        ],
+    }
+
+
+def _seed(seed: int | None) -> int:
+    return secrets.randbelow(1_000_000) if seed is None else seed
+
+
+def make_run_dir(report_dir: Path, command: str, seed: int) -> Path:
+    """Make a run's own folder.
+
+    Args:
+        report_dir: Where runs are kept.
+        command: The command's name.
+        seed: The run's seed.
+
+    Raises:
+        UsageError: It can't be made.
+    """
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")[:-3]
+    folder = report_dir / f"{stamp}-{command}-{seed}"
+    try:
+        folder.mkdir(parents=True)
+        (folder / "history.jsonl").touch()
+    except OSError as error:
+        raise UsageError(
+            f"can't write to {str(report_dir)!r}: {error.strerror}; choose a folder with --report"
+        ) from error
+    return folder.resolve()
+
+
+def carry_out(plan: Plan, report_dir: Path, *, as_json: bool) -> int:
+    """Run a plan on real processes, write its files, show its outcome, return its exit status."""
+    from .processes.signals import terminated_as_exception
+
+    run_dir = make_run_dir(report_dir, plan.command, plan.seed)
+    show = importlib.import_module("leaserace.reports.show")
+    files = importlib.import_module("leaserace.reports.files")
+    with terminated_as_exception(), contextlib.ExitStack() as stack:
+        watcher: Watcher = stack.enter_context(show.live())
+        outcome = run_plan(plan, run_dir=run_dir, open_engine=_opener(plan, stack), watcher=watcher)
+    files.write_all(outcome, run_dir)
+    if as_json:
+        click.echo(outcome.to_json().decode(), nl=False)
+    else:
+        show.print_outcome(outcome, run_dir)
+    return exit_status(outcome)
+
+
+def exit_status(outcome: RunOutcome) -> int:
+    """Exit status of a run: its verdict's, or 3 if the canary was not caught."""
+    if outcome.canary is not None and not outcome.canary.caught:
+        return 3
+    return outcome.verdict.exit_status
+
+
+def _opener(plan: Plan, stack: contextlib.ExitStack) -> Callable[[str, Path], Engine]:
+    def open_engine(target: str, folder: Path) -> Engine:
+        from .processes.engine import ProcessEngine
+
+        engine: Engine = stack.enter_context(
+            ProcessEngine(
+                target=target,
+                run_dir=folder,
+                seed=plan.seed,
+                policy_file=plan.policy_file if target == plan.target_name else None,
+            )
+        )
+        return engine
+
+    return open_engine
+
+
+__all__ = ["carry_out", "gate", "list_", "load_scenarios", "make_run_dir", "run"]

@@ -1,0 +1,341 @@
+"""The gate: catch a broken twin first, then the six races, one agent more at a time (spec: T).
+
+It decides in which order races run, what is left out and why, and what the whole run comes to. How a
+race is run is the engine's, what is said of it `judging`'s, how it is shown `reports`'.
+"""
+
+from __future__ import annotations
+
+import platform
+import shlex
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Protocol
+
+from .contention import contention, figures_of
+from .contract import Target
+from .engine import Engine, RaceRun
+from .history import encode
+from .judging import not_applicable, result_of, unrun
+from .outcome import CanaryResult, Contention, RunOutcome
+from .scenario import REGISTRY, Scenario, Variant
+from .verdict import RaceResult, Verdict
+
+LEAKS = "not run: the system leaks"
+FIRST_RACES = 2
+"""Races that must hold before the others say anything (spec: T1)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Canary:
+    """A broken twin that must be caught before a green is believed.
+
+    Args:
+        twin: Its name.
+        target: Where it is, ``module:attribute``.
+        scenario: Id of the scenario that shows it.
+        variant: Name of the variant.
+        rule: The rule that must find it.
+    """
+
+    twin: str
+    target: str
+    scenario: str
+    variant: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a run is asked to do.
+
+    Args:
+        target_name: As the user named it.
+        target: The target itself, for what it declares.
+        scenarios: Which scenarios, in running order.
+        variant: Only the variant of this name, or "" for all.
+        agents: Fewest and most agents (spec: T2).
+        seconds: Length of each contention round; 0 for none.
+        seed: The run's seed.
+        rounds: Rounds a variant is run for; None for its own number.
+        canaries: One of these is fed first; none if empty.
+        policy_file: A policy file, or None.
+        command: ``gate`` or ``run``.
+    """
+
+    target_name: str
+    target: Target
+    scenarios: Sequence[Scenario]
+    variant: str = ""
+    agents: tuple[int, int] = (2, 3)
+    seconds: float = 2.0
+    seed: int = 0
+    rounds: int | None = None
+    canaries: Sequence[Canary] = ()
+    policy_file: Path | None = None
+    command: str = "gate"
+
+    def again(self, scenario: Scenario, variant: Variant, agents: int) -> str:
+        """The command that runs one race of this plan again."""
+        if scenario.group == "contention":
+            parts = ["leaserace", "gate", "--agents", f"{agents}..{agents}"]
+            parts += ["--seconds", f"{self.seconds:g}"]
+        else:
+            parts = ["leaserace", "run", scenario.id, "--variant", variant.name]
+            parts += ["--agents", str(agents)]
+        return shlex.join([*parts, *self._common()])
+
+    def whole(self) -> str:
+        """The command that runs all of it again."""
+        low, high = self.agents
+        names = [scenario.id for scenario in self.scenarios] if self.command == "run" else []
+        only = ["--variant", self.variant] if self.variant else []
+        parts = ["leaserace", self.command, *names, *only, "--agents", f"{low}..{high}"]
+        if self.command == "gate":
+            parts += ["--seconds", f"{self.seconds:g}"]
+        return shlex.join([*parts, *self._common()])
+
+    def _common(self) -> list[str]:
+        policy = ["--policy", str(self.policy_file)] if self.policy_file else []
+        return ["--target", self.target_name, "--seed", str(self.seed), *policy]
+
+
+class Watcher(Protocol):
+    """Who is told how far a run is."""
+
+    def begin(self, races: int) -> None:
+        """A run of so many races begins."""
+        ...
+
+    def racing(self, name: str) -> None:
+        """A race begins."""
+        ...
+
+    def raced(self, result: RaceResult) -> None:
+        """A race ended, or was left out."""
+        ...
+
+    def canary(self, result: CanaryResult) -> None:
+        """The canary was fed."""
+        ...
+
+
+class Silent:
+    """Nobody is told."""
+
+    def begin(self, races: int) -> None:
+        """Nothing."""
+
+    def racing(self, name: str) -> None:
+        """Nothing."""
+
+    def raced(self, result: RaceResult) -> None:
+        """Nothing."""
+
+    def canary(self, result: CanaryResult) -> None:
+        """Nothing."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """A run under way."""
+
+    plan: Plan
+    engine: Engine
+    run_dir: Path
+    watcher: Watcher
+    results: list[RaceResult] = field(default_factory=list)
+    contentions: list[Contention] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+
+    def race(self, scenario: Scenario, variant: Variant, agents: int) -> RaceResult:
+        """Run or leave out one race, keep its history, take its result in."""
+        again = self.plan.again(scenario, variant, agents)
+        reason = not_applicable(scenario, variant, self.plan.target)
+        if reason:
+            result = unrun(
+                scenario,
+                variant,
+                agents=agents,
+                verdict=Verdict.NOT_APPLICABLE,
+                reason=reason,
+                again=again,
+            )
+        else:
+            run = self._raced(scenario, variant, agents)
+            result, _ = result_of(run, again=again)
+            if scenario.group == "contention":
+                result = self._measured(run, result)
+        return self.take(result)
+
+    def _raced(self, scenario: Scenario, variant: Variant, agents: int) -> RaceRun:
+        run = self.engine.run(scenario, variant, agents=agents, rounds=self.plan.rounds)
+        with (self.run_dir / "history.jsonl").open("ab") as file:
+            for event in run.history:
+                file.write(encode(event))
+        self.notices += [f"{run.race}: {notice}" for notice in run.history.notices]
+        return run
+
+    def _measured(self, run: RaceRun, result: RaceResult) -> RaceResult:
+        figures = figures_of(run)
+        self.contentions.append(figures)
+        if result.verdict is Verdict.VALID and not figures.contended:
+            self.notices.append(
+                f"{run.race}: not contended, one agent had hardly a turn; its green says little"
+            )
+        return replace(result, rounds=figures.attempts)
+
+    def take(self, result: RaceResult) -> RaceResult:
+        """Keep a result and tell the watcher."""
+        self.results.append(result)
+        self.watcher.raced(result)
+        return result
+
+
+def run_plan(
+    plan: Plan,
+    *,
+    run_dir: Path,
+    open_engine: Callable[[str, Path], Engine],
+    watcher: Watcher | None = None,
+) -> RunOutcome:
+    """Carry out a plan.
+
+    Args:
+        plan: What to do.
+        run_dir: The run's folder; histories are written there race by race.
+        open_engine: Makes an engine for a target's name and a folder; used as it is (the caller
+            closes what it opened).
+        watcher: Who is told of progress.
+
+    Returns:
+        The outcome, with every race that was asked for.
+
+    Raises:
+        UsageError: The target can't be started.
+    """
+    started, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
+    watcher = watcher or Silent()
+    run = _Run(plan, open_engine(plan.target_name, run_dir), run_dir, watcher)
+    watcher.begin(_count(plan))
+    canary = _feed_canary(plan, run_dir, open_engine)
+    if canary is not None:
+        watcher.canary(canary)
+    low, high = plan.agents
+    for agents in range(low, high + 1):
+        _one_more(run, agents)
+    verdicts = [result.verdict for result in run.results]
+    if canary is not None and not canary.caught:
+        verdicts.append(Verdict.UNKNOWN)
+        run.notices.append("the canary was not caught: this run can't be believed")
+    return RunOutcome(
+        command=plan.command,
+        target=plan.target_name,
+        seed=plan.seed,
+        agents=plan.agents,
+        verdict=Verdict.merge(verdicts),
+        races=tuple(run.results),
+        again=plan.whole(),
+        started_at=started_at,
+        elapsed_s=time.monotonic() - started,
+        canary=canary,
+        contention=tuple(run.contentions),
+        versions=versions(),
+        policy=_policy(plan),
+        notices=tuple(dict.fromkeys(run.notices)),
+    )
+
+
+def _variants(plan: Plan, scenario: Scenario) -> list[Variant]:
+    return [each for each in scenario.variants if plan.variant in ("", each.name)]
+
+
+def _count(plan: Plan) -> int:
+    low, high = plan.agents
+    each = sum(len(_variants(plan, scenario)) for scenario in plan.scenarios)
+    return (high - low + 1) * (each + bool(plan.seconds))
+
+
+def _one_more(run: _Run, agents: int) -> None:
+    """All races with this many agents; the later ones only if the first two hold (spec: T1)."""
+    plan = run.plan
+    leaking: list[str] = []
+    for scenario in plan.scenarios:
+        for variant in _variants(plan, scenario):
+            if leaking and scenario.number > FIRST_RACES:
+                run.take(_left_out(plan, scenario, variant, agents, leaking))
+                continue
+            run.watcher.racing(f"{scenario.id}[{variant.name}] with {agents} agents")
+            result = run.race(scenario, variant, agents)
+            if result.verdict is Verdict.INVALID and scenario.number <= FIRST_RACES:
+                leaking.append(scenario.id)
+    if plan.seconds:
+        scenario = contention(plan.seconds)
+        if leaking:
+            run.take(_left_out(plan, scenario, scenario.variants[0], agents, leaking))
+        else:
+            run.watcher.racing(f"contention with {agents} agents")
+            run.race(scenario, scenario.variants[0], agents)
+
+
+def _left_out(
+    plan: Plan, scenario: Scenario, variant: Variant, agents: int, leaking: list[str]
+) -> RaceResult:
+    names = " and ".join(dict.fromkeys(leaking))
+    return unrun(
+        scenario,
+        variant,
+        agents=agents,
+        verdict=Verdict.NOT_RUN,
+        reason=f"{LEAKS} ({names} failed)",
+        again=plan.again(scenario, variant, agents),
+    )
+
+
+def _feed_canary(
+    plan: Plan, run_dir: Path, open_engine: Callable[[str, Path], Engine]
+) -> CanaryResult | None:
+    """Feed one broken twin, drawn by the seed, to the code that judges the target."""
+    if not plan.canaries:
+        return None
+    canary = plan.canaries[plan.seed % len(plan.canaries)]
+    started = time.monotonic()
+    folder = run_dir / "canary"
+    folder.mkdir(parents=True, exist_ok=True)
+    scenario = REGISTRY.get(canary.scenario)
+    assert scenario is not None
+    variant = next(each for each in scenario.variants if each.name == canary.variant)
+    engine = open_engine(canary.target, folder)
+    result, _ = result_of(engine.run(scenario, variant, agents=2))
+    rules = [finding.rule for finding in result.findings]
+    return CanaryResult(
+        twin=canary.twin,
+        rule=canary.rule,
+        caught=result.verdict is Verdict.INVALID and canary.rule in rules,
+        seconds=time.monotonic() - started,
+        detail=result.findings[0].message if result.findings else result.reason,
+    )
+
+
+def versions() -> dict[str, str]:
+    """Versions that matter for running it again."""
+    try:
+        own = version("leaserace")
+    except PackageNotFoundError:
+        own = "from source"
+    return {
+        "leaserace": own,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def _policy(plan: Plan) -> Mapping[str, object]:
+    """The lengths each scenario asks for, and the user's policy file."""
+    lengths = {scenario.id: asdict(scenario.settings) for scenario in plan.scenarios}
+    file = {"file": str(plan.policy_file)} if plan.policy_file else {}
+    return {"settings": lengths, "fixed": dict(plan.target.fixed), **file}
