@@ -17,6 +17,7 @@ import click
 from .contract import UsageError
 from .engine import Engine
 from .gate import Canary, Plan, Watcher, run_plan
+from .history import History
 from .outcome import RunOutcome
 from .scenario import REGISTRY, Scenario
 from .targets import load_target
@@ -269,11 +270,12 @@ def carry_out(plan: Plan, report_dir: Path, *, as_json: bool) -> int:
     with terminated_as_exception(), contextlib.ExitStack() as stack:
         watcher: Watcher = stack.enter_context(show.live())
         outcome = run_plan(plan, run_dir=run_dir, open_engine=_opener(plan, stack), watcher=watcher)
-    files.write_all(outcome, run_dir)
+    history = History.load(run_dir / "history.jsonl")
+    files.write_all(outcome, history, run_dir)
     if as_json:
         click.echo(outcome.to_json().decode(), nl=False)
     else:
-        show.print_outcome(outcome, run_dir)
+        show.print_outcome(outcome, history, run_dir)
     return exit_status(outcome)
 
 

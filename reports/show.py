@@ -1,0 +1,142 @@
+"""What a person sees of a run: progress while it goes on, then the table and the stories."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from leaserace.harness.history import History
+from leaserace.harness.outcome import CanaryResult, RunOutcome
+from leaserace.harness.verdict import RaceResult, Verdict
+
+from .story import story_text, tell
+from .table import table_text
+from .text import visible
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+STORIES_MAX = 3
+"""Stories told on a terminal; the rest stands in the run's files."""
+WIDTH_PIPE = 100
+
+
+class Line:
+    """One live line: how many races are done, which one runs, what was found so far.
+
+    Args:
+        progress: Where it is drawn.
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._task: TaskID | None = None
+
+    def begin(self, races: int) -> None:
+        """A run of so many races begins."""
+        self._task = self._progress.add_task("feeding the canary", total=races)
+
+    def racing(self, name: str) -> None:
+        """A race begins."""
+        if self._task is not None:
+            self._progress.update(self._task, description=visible(name))
+
+    def raced(self, result: RaceResult) -> None:
+        """A race ended; one that is not green leaves a line of its own."""
+        if self._task is not None:
+            self._progress.advance(self._task)
+        if result.verdict in (Verdict.INVALID, Verdict.UNKNOWN):
+            why = result.findings[0].message if result.findings else result.reason
+            self._progress.console.print(
+                f"{result.race}: {result.verdict}: {visible(why)}", markup=False, highlight=False
+            )
+
+    def canary(self, result: CanaryResult) -> None:
+        """The canary was fed."""
+        said = f"caught in {result.seconds:.1f} s" if result.caught else "NOT CAUGHT"
+        self._progress.console.print(f"canary {result.twin}: {said}", markup=False, highlight=False)
+
+
+class Quiet:
+    """Progress where nobody looks: none."""
+
+    def begin(self, races: int) -> None:
+        """Nothing."""
+
+    def racing(self, name: str) -> None:
+        """Nothing."""
+
+    def raced(self, result: RaceResult) -> None:
+        """Nothing."""
+
+    def canary(self, result: CanaryResult) -> None:
+        """Nothing."""
+
+
+@contextmanager
+def live(stream: TextIO | None = None) -> Iterator[Line | Quiet]:
+    """Progress on stderr while the block runs; none where stderr is no terminal.
+
+    Args:
+        stream: Where it is drawn; None for stderr.
+    """
+    stream = stream or sys.stderr
+    if not stream.isatty() or os.environ.get("TERM") == "dumb":
+        yield Quiet()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    with Progress(*columns, console=Console(file=stream), transient=True) as progress:
+        yield Line(progress)
+
+
+def print_outcome(outcome: RunOutcome, history: History, folder: Path) -> None:
+    """Print the table, the story of what failed, and where the files are, on stdout.
+
+    Args:
+        outcome: The run.
+        history: Its events.
+        folder: The run's folder.
+    """
+    terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size((WIDTH_PIPE, 24)).columns if terminal else WIDTH_PIPE
+    colour = terminal and not os.environ.get("NO_COLOR")
+    print(table_text(outcome, width=width, colour=colour))  # noqa: T201
+    for text in stories(outcome, history, width=width):
+        print(text)  # noqa: T201
+    print(f"Everything recorded: {shown_path(folder)}")  # noqa: T201
+
+
+def stories(outcome: RunOutcome, history: History, *, width: int) -> Iterator[str]:
+    """The stories of the first findings, one a race.
+
+    Args:
+        outcome: The run.
+        history: Its events.
+        width: Columns of the terminal.
+    """
+    failing = [race for race in outcome.races if race.findings]
+    for race in failing[:STORIES_MAX]:
+        yield story_text(tell(race, race.findings[0], history.of_race(race.race)), width=width)
+    if len(failing) > STORIES_MAX:
+        yield f"{len(failing) - STORIES_MAX} more races failed; summary.md tells each.\n"
+
+
+def shown_path(folder: Path) -> str:
+    """The folder as a person would type it from here."""
+    try:
+        return str(folder.relative_to(Path.cwd()))
+    except ValueError:
+        return str(folder)
