@@ -1,0 +1,126 @@
+"""A run's folder: written whole or not at all, and read back.
+
+Everything but ``verdict.json`` and ``history.jsonl`` can be made again from these two.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from leaserace.harness.contract import UsageError
+from leaserace.harness.history import History, InvalidHistory, encode
+from leaserace.harness.outcome import InvalidOutcome, RunOutcome
+
+from .junit import junit_xml
+from .markdown import summary_md
+
+LATEST = "latest"
+VERDICT = "verdict.json"
+HISTORY = "history.jsonl"
+
+Maker = Callable[[RunOutcome, History], bytes]
+
+MAKERS: dict[str, Maker] = {
+    VERDICT: lambda outcome, _: outcome.to_json(),
+    "junit.xml": junit_xml,
+    "summary.md": lambda outcome, history: summary_md(outcome, history).encode(),
+}
+"""File name to what makes its bytes, in the order they are written."""
+
+
+def write_all(
+    outcome: RunOutcome,
+    history: History,
+    folder: Path,
+    *,
+    only: Iterable[str] | None = None,
+    latest: bool = True,
+) -> list[Path]:
+    """Write a run's files into its folder; an existing ``history.jsonl`` is left as recorded.
+
+    Args:
+        outcome: The run.
+        history: Its events.
+        folder: The run's folder; made if absent.
+        only: Names out of `MAKERS`; None for all.
+        latest: Let ``latest`` beside the folder point at it.
+
+    Returns:
+        The files written, in order.
+
+    Raises:
+        UsageError: The folder can't be written to.
+    """
+    names = list(MAKERS) if only is None else list(only)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        written = []
+        if not (folder / HISTORY).exists():
+            written.append(_write(folder / HISTORY, (encode(event) for event in history)))
+        written += [_write(folder / name, [MAKERS[name](outcome, history)]) for name in names]
+        if latest:
+            point_latest(folder)
+    except OSError as error:
+        raise UsageError(f"report folder {str(folder)!r} can't be written to: {error}") from error
+    return written
+
+
+def _write(path: Path, parts: Iterable[bytes]) -> Path:
+    """Write a file so that a reader sees the old one or the new one, never a half."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(parts)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def point_latest(folder: Path) -> None:
+    """Let ``latest`` beside the folder lead to it: a link, or a text file where links can't be made.
+
+    A folder of that name is somebody's own and stays.
+    """
+    link = folder.parent / LATEST
+    if folder.name == LATEST or (link.is_dir() and not link.is_symlink()):
+        return
+    new = folder.parent / f".{LATEST}.{os.getpid()}"
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            new.unlink()
+        new.symlink_to(folder.name, target_is_directory=True)
+        new.replace(link)
+    except (OSError, NotImplementedError):
+        new.unlink(missing_ok=True)
+        _write(link, [folder.name.encode() + b"\n"])
+
+
+def read_run(folder: Path) -> tuple[RunOutcome, History]:
+    """Read a run's folder back.
+
+    Args:
+        folder: The folder, or a ``latest`` that leads to one.
+
+    Raises:
+        UsageError: There is no run in it, or one of its files is broken.
+    """
+    if folder.is_file():
+        folder = folder.parent / folder.read_text(encoding="utf-8").strip()
+    try:
+        outcome = RunOutcome.from_json((folder / VERDICT).read_bytes(), str(folder / VERDICT))
+        return outcome, History.load(folder / HISTORY)
+    except FileNotFoundError as error:
+        raise UsageError(
+            f"{str(folder)!r} is no run's folder: {Path(error.filename).name} is missing"
+        ) from error
+    except (InvalidOutcome, InvalidHistory) as error:
+        raise UsageError(f"{str(folder)!r} can't be read: {error}") from error
+    except OSError as error:
+        raise UsageError(f"{str(folder)!r} can't be read: {error}") from error

@@ -1,0 +1,146 @@
+"""``summary.md``: the run on one page, short enough for the step summary of a CI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from leaserace.harness.history import History
+from leaserace.harness.outcome import RunOutcome
+from leaserace.harness.verdict import RaceResult, Verdict
+
+from .rows import Row, canary_sentence, headline, rows, verdict_sentences
+from .story import stories_text
+from .text import count, fenced, markdown, seconds
+
+BYTES_MAX = 1_000_000
+"""GitHub refuses a step summary above 1,024 kB."""
+STORY_COLUMNS = 100
+_HEADERS = (
+    "race",
+    "verdict",
+    "expected",
+    "observed",
+    "duplicates",
+    "double contacts",
+    "rounds",
+    "would be masked by",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A piece that is left out whole, and said, where the page grows too long."""
+
+    title: str
+    text: str
+
+
+def summary_md(outcome: RunOutcome, history: History, *, bytes_max: int = BYTES_MAX) -> str:
+    """The run as Markdown.
+
+    Args:
+        outcome: The run.
+        history: Its events, for the stories.
+        bytes_max: Longest page; what does not fit is left out, and said.
+    """
+    head = "\n".join(_head(outcome)) + "\n"
+    tail = "\n".join(_tail(outcome)) + "\n"
+    budget = bytes_max - len(head.encode()) - len(tail.encode()) - 200
+    kept, left_out = [], 0
+    for part in _parts(outcome, history):
+        size = len(part.text.encode())
+        if size <= budget:
+            kept.append(part.text)
+            budget -= size
+        else:
+            left_out += 1
+    if left_out:
+        kept.append(
+            f"\n**Left out for length: {count(left_out, 'section')}; see history.jsonl.**\n"
+        )
+    return head + "".join(kept) + tail
+
+
+def _head(outcome: RunOutcome) -> Iterator[str]:
+    yield f"# {markdown(headline(outcome))}"
+    yield ""
+    for sentence in verdict_sentences(outcome):
+        yield markdown(sentence) + "  "
+    if outcome.canary is not None or outcome.command == "gate":
+        yield markdown(canary_sentence(outcome.canary))
+    yield ""
+
+
+def _parts(outcome: RunOutcome, history: History) -> Iterator[_Part]:
+    lines = rows(outcome.races)
+    if lines:
+        yield _Part("races", "\n".join(_table(lines)) + "\n")
+    for race in outcome.races:
+        if race.verdict is Verdict.INVALID:
+            yield _Part(race.race, _story(race, history))
+    if len(lines) < len(outcome.races):
+        every = "\n".join(_table(rows(outcome.races, every_variant=True)))
+        title = f"All {count(len(outcome.races), 'race')}"
+        yield _Part(title, f"\n<details><summary>{title}</summary>\n\n{every}\n\n</details>\n")
+    if outcome.contention:
+        yield _Part("contention", "\n".join(_contention(outcome)) + "\n")
+
+
+def _table(lines: Sequence[Row]) -> Iterator[str]:
+    yield _line(_HEADERS)
+    yield _line(["---"] * 4 + ["--:"] * 3 + ["---"])
+    for row in lines:
+        bold = "" if row.verdict is Verdict.VALID else "**"
+        yield _line(
+            [
+                markdown(row.name),
+                f"{bold}{row.verdict.value}{bold}",
+                markdown(row.expected),
+                markdown(row.observed),
+                f"{row.duplicates:,}",
+                f"{row.double_contacts:,}",
+                f"{row.rounds:,}",
+                markdown(row.masked_by),
+            ]
+        )
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _story(race: RaceResult, history: History) -> str:
+    told = stories_text(race, history, width=STORY_COLUMNS)
+    return f"\n## {markdown(race.race)}\n\n{fenced(told.rstrip())}\n"
+
+
+def _contention(outcome: RunOutcome) -> Iterator[str]:
+    yield "\n## Contention\n"
+    yield _line(
+        ["agents", "time", "attempts", "conflicts", "sends", "slowest to fastest", "longest wait"]
+    )
+    yield _line(["--:"] * 7)
+    for each in outcome.contention:
+        yield _line(
+            [
+                f"{each.agents}",
+                seconds(each.seconds),
+                f"{each.attempts:,}",
+                f"{each.conflicts:,}",
+                f"{each.sends:,}",
+                f"{each.slowest_to_fastest:.0%}" + ("" if each.contended else " (starved)"),
+                seconds(each.longest_wait_s),
+            ]
+        )
+
+
+def _tail(outcome: RunOutcome) -> Iterator[str]:
+    yield "\n## Run it again\n"
+    yield fenced(outcome.again)
+    yield ""
+    for title, table in (("Policy", outcome.policy), ("Versions", outcome.versions)):
+        pairs = ", ".join(f"{markdown(name)} {markdown(value)}" for name, value in table.items())
+        if pairs:
+            yield f"{title}: {pairs}  "
+    yield f"Target: {markdown(outcome.target)}, seed {outcome.seed}, {markdown(outcome.started_at)}"

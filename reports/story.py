@@ -1,0 +1,276 @@
+"""The few operations that prove a finding, in order, a column per agent: what to read at 2 a.m."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from leaserace.harness.history import (
+    DeliveryEvent,
+    FaultEvent,
+    History,
+    Operation,
+)
+from leaserace.harness.verdict import Finding, RaceResult
+
+from .text import answer_words, call_words, count, fault_words, milliseconds, visible
+
+LINES_MAX = 12
+"""Moments a story tells; more are left out in the middle, and counted."""
+COLUMN_MIN = 20
+"""Below so many characters a column, the agents stand beneath each other instead."""
+MAILBOX = "receiving mailbox"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """One line of a story.
+
+    Args:
+        t: When, in nanoseconds of the history's clock.
+        who: The column: an agent, or `MAILBOX`.
+        text: What happened.
+        proof: Whether it is part of the proof, so that it is never left out.
+        pinned: Whether the rule was broken here.
+    """
+
+    t: int
+    who: str
+    text: str
+    proof: bool = True
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """A finding, told.
+
+    Args:
+        sentence: What went wrong, in one sentence.
+        rule: The rule and the numbers of the spec it carries.
+        moments: In order.
+        left_out: How many moments were left out.
+        again: The command that runs the race again.
+    """
+
+    sentence: str
+    rule: str
+    moments: tuple[Moment, ...]
+    left_out: int = 0
+    again: str = ""
+
+
+def tell(result: RaceResult, finding: Finding, race: History) -> Story:
+    """Gather what proves a finding, with the faults and deliveries between.
+
+    Args:
+        result: The race the finding is of.
+        finding: What a rule found.
+        race: Events of that race only (`History.of_race`).
+    """
+    operations = race.operations()
+    proof = _proof(finding, operations)
+    told: list[Moment] = []
+    if proof:
+        begin = proof[0].invoked_ns
+        end = max(finding.t, *(op.completed_ns or op.invoked_ns for op in proof))
+        between = [*_faults(finding, race, begin, end), *_deliveries(proof, operations, race)]
+        instants = {moment.t for moment in between}
+        instants |= {t for op in proof for t in (op.invoked_ns, op.completed_ns) if t is not None}
+        told = [moment for op in proof for moment in _of_operation(op, instants)]
+        told = sorted([*told, *between], key=lambda moment: moment.t)
+    kept = _keep(_pin(told, finding.t))
+    return Story(
+        sentence=visible(finding.message),
+        rule=f"{visible(finding.rule)} (spec: {visible(', '.join(finding.spec)) or '-'})",
+        moments=tuple(kept),
+        left_out=len(told) - len(kept),
+        again=visible(result.again),
+    )
+
+
+def _proof(finding: Finding, operations: Sequence[Operation]) -> list[Operation]:
+    """The operations that prove it; where a finding names none, the contact's last ones."""
+    named = set(finding.ops)
+    if named:
+        return [op for op in operations if op.op in named]
+    near = [
+        op
+        for op in operations
+        if (not finding.contact or op.contact == finding.contact)
+        and (not finding.t or op.invoked_ns <= finding.t)
+    ]
+    return near[-6:]
+
+
+def _of_operation(op: Operation, instants: Iterable[int]) -> list[Moment]:
+    """One moment where nothing else happened meanwhile, else its begin and its end."""
+    call, end_ns = call_words(op), op.completed_ns
+    answer = answer_words(op)
+    if end_ns is None:
+        return [Moment(t=op.invoked_ns, who=op.agent, text=f"{call}: {answer}")]
+    if not any(op.invoked_ns < t < end_ns for t in instants):
+        return [Moment(t=end_ns, who=op.agent, text=f"{call}: {answer}")]
+    return [
+        Moment(t=op.invoked_ns, who=op.agent, text=f"{call} ..."),
+        Moment(t=end_ns, who=op.agent, text=f"... {op.f}: {answer}"),
+    ]
+
+
+def _faults(finding: Finding, race: History, begin: int, end: int) -> list[Moment]:
+    """Faults of those involved and of the surroundings, and a skew that was there before."""
+    told = []
+    for event in race:
+        if not isinstance(event, FaultEvent) or event.t > end:
+            continue
+        if event.agent and event.agent not in finding.agents:
+            continue
+        if event.fault in {"lost_reply"} and event.phase == "end":
+            continue
+        if event.t >= begin or event.fault == "skew":
+            who = event.agent or MAILBOX
+            told.append(Moment(t=event.t, who=who, text=fault_words(event), proof=False))
+    return told
+
+
+def _deliveries(
+    proof: Sequence[Operation], operations: Sequence[Operation], race: History
+) -> list[Moment]:
+    """What arrived of the sends in question, counted by intent."""
+    contacts = {op.contact for op in proof}
+    begin = proof[0].invoked_ns
+    intents = {
+        op.args.get("message", {}).get("intent")
+        for op in operations
+        if op.f == "send" and op.contact in contacts
+    }
+    seen: Counter[str] = Counter()
+    told = []
+    for event in race:
+        if isinstance(event, DeliveryEvent) and event.intent in intents:
+            seen[event.intent] += 1
+            if event.t >= begin:
+                told.append(Moment(t=event.t, who=MAILBOX, text=_arrival(event, seen)))
+    return told
+
+
+def _arrival(event: DeliveryEvent, seen: Counter[str]) -> str:
+    number = seen[event.intent]
+    words = f"{visible(event.message_id)} arrives"
+    if number > 1:
+        words = f"DUPLICATE: {words}, number {number} of {visible(event.intent)}"
+    return words if event.replied else f"{words}, its reply is LOST"
+
+
+def _pin(told: list[Moment], t: int) -> list[Moment]:
+    """Mark where the rule was broken: the last moment up to that instant."""
+    places = [place for place, moment in enumerate(told) if not t or moment.t <= t]
+    if not places:
+        return told
+    place = places[-1]
+    return [*told[:place], replace(told[place], pinned=True), *told[place + 1 :]]
+
+
+def _keep(told: list[Moment]) -> list[Moment]:
+    """At most `LINES_MAX` moments: faults between go first, then the middle."""
+    for keep in (lambda _: True, lambda moment: moment.proof or moment.pinned):
+        told = [moment for moment in told if keep(moment)] if len(told) > LINES_MAX else told
+    if len(told) <= LINES_MAX:
+        return told
+    head = LINES_MAX // 3
+    return [*told[:head], *told[head - LINES_MAX :]]
+
+
+def story_text(story: Story, *, width: int = 100) -> str:
+    """The story as text: the sentence on top, the command that runs it again below.
+
+    Args:
+        story: What `tell` gathered.
+        width: Columns of the terminal, at least 40.
+    """
+    width = max(40, width)
+    lines = textwrap.wrap(story.sentence, width)
+    lines += textwrap.wrap(f"rule {story.rule}", width, initial_indent="  ", subsequent_indent="  ")
+    lines.append("")
+    lines += _table(story, width)
+    if story.left_out:
+        lines.append(f"  ({count(story.left_out, 'moment')} left out; the history has all)")
+    if story.again:
+        lines += ["", "run it again:", f"  {story.again}"]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _table(story: Story, width: int) -> list[str]:
+    if not story.moments:
+        return ["  (the finding names no operation)"]
+    columns = list(dict.fromkeys(moment.who for moment in story.moments))
+    if MAILBOX in columns:
+        columns.remove(MAILBOX)
+        columns.append(MAILBOX)
+    start = story.moments[0].t
+    times = [f"+{milliseconds(moment.t - start)}" for moment in story.moments]
+    margin = max(len("ms"), *(len(time) for time in times)) + 2
+    each = (width - margin) // len(columns) - 3
+    if each < COLUMN_MIN:
+        return _beneath(story, times, margin, width)
+    head = ["ms".rjust(margin), *(visible(who)[:each].ljust(each) for who in columns)]
+    lines = [" | ".join(head), "-+-".join(["-" * margin, *("-" * each for _ in columns)])]
+    for moment, time in zip(story.moments, times, strict=True):
+        parts = textwrap.wrap(moment.text, each, break_on_hyphens=False) or [""]
+        for number, part in enumerate(parts):
+            margin_text = (_sign(moment) + time).rjust(margin) if not number else " " * margin
+            cells = [part if who == moment.who else "" for who in columns]
+            lines.append(" | ".join([margin_text, *(cell.ljust(each) for cell in cells)]))
+    return lines
+
+
+def _beneath(story: Story, times: Sequence[str], margin: int, width: int) -> list[str]:
+    """For a narrow terminal or many agents: one line a moment, who acts in front."""
+    name = max(len(visible(moment.who)) for moment in story.moments)
+    lines = []
+    for moment, time in zip(story.moments, times, strict=True):
+        front = f"{(_sign(moment) + time).rjust(margin)}  {visible(moment.who).ljust(name)}  "
+        indent = " " * (len(front) if len(front) < width - COLUMN_MIN else margin + 2)
+        lines += textwrap.wrap(
+            front + moment.text,
+            width,
+            subsequent_indent=indent,
+            break_on_hyphens=False,
+            drop_whitespace=False,
+        )
+    return lines
+
+
+def _sign(moment: Moment) -> str:
+    return "! " if moment.pinned else ""
+
+
+def stories_text(result: RaceResult, history: History, *, width: int = 100, limit: int = 3) -> str:
+    """The stories of a race's findings: the first of each rule, at most `limit`.
+
+    Args:
+        result: The race.
+        history: Events of the run or of the race.
+        width: Columns of the terminal.
+        limit: How many rules' stories to tell.
+    """
+    race = history.of_race(result.race)
+    by_rule: dict[str, list[Finding]] = {}
+    for finding in result.findings:
+        by_rule.setdefault(finding.rule, []).append(finding)
+    parts = []
+    for rule, findings in list(by_rule.items())[:limit]:
+        text = story_text(tell(result, findings[0], race), width=width)
+        if len(findings) > 1:
+            text += (
+                f"and {count(len(findings) - 1, 'more finding')} of {visible(rule)} in this race\n"
+            )
+        parts.append(text)
+    if len(by_rule) > limit:
+        parts.append(f"and findings of {count(len(by_rule) - limit, 'more rule')}\n")
+    return "\n".join(parts)
+
+
+__all__ = ["MAILBOX", "Moment", "Story", "stories_text", "story_text", "tell"]
