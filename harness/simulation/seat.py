@@ -1,0 +1,78 @@
+"""What a playbook holds in the simulator: an agent's own side of its calls."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+from ..answers import message_to_json
+from ..contract import Answer, Lease, Message, Refused, Sent, Settings
+
+if TYPE_CHECKING:
+    from .task import Task
+    from .world import World
+
+
+class SimSeat:
+    """A `leaserace.harness.scenario.Seat` of one simulated agent.
+
+    Args:
+        world: The run.
+        task: The agent.
+        settings: The lengths in force.
+        seed: Seed of its own draws; the same in every schedule.
+    """
+
+    __slots__ = ("_rng", "_seed", "_task", "_world", "call_costs_ms", "ends_ms", "id", "settings")
+
+    def __init__(self, world: World, task: Task, settings: Settings, seed: int) -> None:
+        self._world = world
+        self._task = task
+        self._seed = seed
+        self._rng: random.Random | None = None
+        self.id = task.id
+        self.settings = settings
+        self.ends_ms: int | None = None
+        self.call_costs_ms = 0
+
+    @property
+    def rng(self) -> random.Random:
+        """Its own draws."""
+        if self._rng is None:
+            self._rng = random.Random(self._seed)
+        return self._rng
+
+    def call(self, f: str, contact: str, **args: Any) -> Answer:
+        """One recorded call; for `send` pass ``message=``."""
+        world, task = self._world, self._task
+        message = args.get("message")
+        if isinstance(message, Message):
+            args = {"message": message_to_json(message)}
+        assert task.kit is not None
+        answer = task.kit.call(f, contact, args)
+        self._note(answer)
+        if self.call_costs_ms:
+            world.set_time(world.clock.now_ms() + self.call_costs_ms)
+        return answer
+
+    def _note(self, answer: Answer) -> None:
+        """Deadlines the answer tells of; time may pass to just before, at and after each."""
+        world, settings = self._world, self.settings
+        deadlines = world.deadlines
+        if isinstance(answer, Lease):
+            deadlines.add(answer.expires_at_ms)
+        elif isinstance(answer, Sent):
+            now_ms = world.clock.now_ms()
+            if settings.cooldown_s:
+                deadlines.add(now_ms + round(settings.cooldown_s * 1000))
+            deadlines.add(now_ms + round(settings.key_window_s * 1000))
+        elif isinstance(answer, Refused) and answer.until_ms is not None:
+            deadlines.add(answer.until_ms)
+
+    def running(self) -> bool:
+        """False once the time is up."""
+        return self.ends_ms is None or self._world.clock.now_ms() < self.ends_ms
+
+    def wait_s(self, seconds: float) -> None:
+        """Do nothing for so long, by the store's clock."""
+        self._world.sleep(seconds)

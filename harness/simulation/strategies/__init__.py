@@ -1,0 +1,1 @@
+"""How a run's choices are made, one strategy a file."""
