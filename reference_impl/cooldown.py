@@ -1,0 +1,116 @@
+"""The contact's timeline: cooldown, contact load and a person's override (spec: S5, S9, C2, C4, C5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from leaserace.harness.contract import MessageKind
+
+from .policy import Policy, ms
+from .records import Contacted, OverrideRow, SendRow, TimelineRow
+from .stores.protocol import Transaction
+
+
+class Cooldown:
+    """Reads and writes the one timeline all agents share.
+
+    Args:
+        agent: Who asks.
+        policy: Lengths by kind of message.
+    """
+
+    __slots__ = ("_agent", "_length_ms", "_load_window_ms", "_override_ms")
+
+    def __init__(self, agent: str, policy: Policy) -> None:
+        self._agent = agent
+        self._length_ms = {kind: policy.cooldown_ms(kind) for kind in MessageKind}
+        self._load_window_ms = ms(policy.load_window_s)
+        self._override_ms = ms(policy.override_s)
+
+    def entries(self, timeline: TimelineRow | None) -> Iterable[Contacted]:
+        """The messages that count: those of every agent (spec: C2)."""
+        return timeline.entries if timeline else ()
+
+    def until_ms(self, timeline: TimelineRow | None, kind: MessageKind, now_ms: int) -> int | None:
+        """When a message of `kind` may be written, or None for now (spec: S5).
+
+        Reserved messages count as well as delivered ones (spec: S9).
+        """
+        length_ms = self._length_ms[kind]
+        if not length_ms:
+            return None
+        last_ms = max((entry.at_ms for entry in self.entries(timeline)), default=None)
+        if last_ms is None or last_ms + length_ms <= now_ms:
+            return None
+        return last_ms + length_ms
+
+    def load(self, timeline: TimelineRow | None, now_ms: int) -> int:
+        """Messages to the contact inside the policy's window, by whomever (spec: C5)."""
+        if timeline is None:
+            return 0
+        since_ms = now_ms - self._load_window_ms
+        return sum(entry.at_ms > since_ms for entry in timeline.entries)
+
+    def reserve(self, tx: Transaction, row: SendRow, kind: MessageKind) -> None:
+        """Count a message from its authorisation on (spec: S9)."""
+        self._write(
+            tx,
+            row,
+            Contacted(
+                message_id=row.message_id,
+                send=row.key,
+                agent=row.agent,
+                kind=kind,
+                at_ms=tx.now_ms,
+            ),
+        )
+
+    def confirm(self, tx: Transaction, row: SendRow) -> None:
+        """The message was delivered: the cooldown runs from now (spec: S9)."""
+        for entry in self._own(tx, row):
+            self._write(tx, row, msgspec.structs.replace(entry, at_ms=tx.now_ms, confirmed=True))
+
+    def free(self, tx: Transaction, row: SendRow) -> None:
+        """It is certain that no message exists: nothing is reserved any more (spec: S9)."""
+        self._write(tx, row, None)
+
+    def _own(self, tx: Transaction, row: SendRow) -> list[Contacted]:
+        timeline = tx.get(TimelineRow, row.contact)
+        entries = timeline.entries if timeline else ()
+        return [entry for entry in entries if entry.message_id == row.message_id]
+
+    def _write(self, tx: Transaction, row: SendRow, entry: Contacted | None) -> None:
+        """Put `entry` in the place of what this send had on the timeline."""
+        timeline = tx.get(TimelineRow, row.contact)
+        entries = [
+            other
+            for other in (timeline.entries if timeline else ())
+            if other.message_id != row.message_id and self._matters(other, tx.now_ms)
+        ]
+        if entry is not None:
+            entries.append(entry)
+        tx.put(TimelineRow(key=row.contact, entries=tuple(entries)))
+
+    def _matters(self, entry: Contacted, now_ms: int) -> bool:
+        """Whether cooldown or load can still depend on it; a timeline does not grow for ever."""
+        horizon_ms = max(self._load_window_ms, *self._length_ms.values())
+        return not entry.confirmed or entry.at_ms + horizon_ms > now_ms
+
+    def override(self, tx: Transaction, contact: str, person: str, reason: str) -> None:
+        """A person lets the next send skip the cooldown, which stays as it is (spec: C4)."""
+        until_ms = tx.now_ms + self._override_ms
+        tx.put(
+            OverrideRow(
+                key=contact, person=person, reason=reason, at_ms=tx.now_ms, until_ms=until_ms
+            )
+        )
+
+    def overridden(self, override: OverrideRow | None, now_ms: int) -> bool:
+        """Whether a person's leave holds (spec: C4)."""
+        return override is not None and now_ms < override.until_ms
+
+    def use_override(self, tx: Transaction, contact: str) -> None:
+        """It was for one send."""
+        tx.delete(OverrideRow, contact)

@@ -1,0 +1,220 @@
+"""The mailbox one agent speaks to, put together from its parts (spec: R)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from leaserace.harness.clocks import AgentClock, SystemClock
+from leaserace.harness.contract import (
+    Found,
+    Lease,
+    Message,
+    Noted,
+    Refused,
+    Released,
+    SendState,
+    Sent,
+    Transport,
+)
+
+from .audit import Audit
+from .cooldown import Cooldown
+from .escalation import Escalation
+from .idempotency import Keys
+from .identity import Identity, InvalidAddress
+from .leases import Leases
+from .outbox import Outbox
+from .outcomes import Refusal, invalid_address, not_authorised, store_busy
+from .policy import Policy, Situation
+from .sending import Sending
+from .stores.protocol import Store, StoreBusy
+from .suppression import Suppression
+
+Result = TypeVar("Result")
+MESSAGE_ID_KNOWN = (SendState.DISPATCHING, SendState.DELIVERED, SendState.UNKNOWN)
+"""States in which a message of that id may exist."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """Which class does what; a variant of the mailbox replaces one of them."""
+
+    identity: type[Identity] = Identity
+    audit: type[Audit] = Audit
+    escalation: type[Escalation] = Escalation
+    cooldown: type[Cooldown] = Cooldown
+    leases: type[Leases] = Leases
+    suppression: type[Suppression] = Suppression
+    keys: type[Keys] = Keys
+    outbox: type[Outbox] = Outbox
+    sending: type[Sending] = Sending
+
+
+class ReferenceMailbox:
+    """A `Mailbox` over a store and a transport.
+
+    Args:
+        agent: Id of the agent it serves.
+        policy: Lengths and limits.
+        store: Where the records are.
+        transport: The door mail leaves by.
+        parts: Which class does what.
+        agent_clock: The agent's own clock; nothing here asks it (spec: L5).
+    """
+
+    def __init__(
+        self,
+        *,
+        agent: str,
+        policy: Policy,
+        store: Store,
+        transport: Transport,
+        parts: Parts | None = None,
+        agent_clock: AgentClock | None = None,
+    ) -> None:
+        parts = parts or Parts()
+        self.agent = agent
+        self.agent_clock = agent_clock or SystemClock()
+        self._deadline_s = policy.store_deadline_s
+        self._store = store
+        self._identity = parts.identity(policy.addresses)
+        self._audit = parts.audit(agent)
+        self._cooldown = parts.cooldown(agent, policy)
+        self._keys = parts.keys(agent, policy)
+        self._leases = parts.leases(
+            agent=agent,
+            policy=policy,
+            store=store,
+            audit=self._audit,
+            cooldown=self._cooldown,
+            escalation=parts.escalation(agent, policy),
+        )
+        self._suppression = parts.suppression(
+            agent=agent, policy=policy, store=store, audit=self._audit
+        )
+        self._outbox = parts.outbox(
+            agent=agent, policy=policy, audit=self._audit, cooldown=self._cooldown
+        )
+        self._sending = parts.sending(
+            agent=agent,
+            policy=policy,
+            store=store,
+            transport=transport,
+            identity=self._identity,
+            keys=self._keys,
+            leases=self._leases,
+            suppression=self._suppression,
+            cooldown=self._cooldown,
+            outbox=self._outbox,
+            audit=self._audit,
+        )
+
+    def acquire(self, address: str, situation: Situation = Situation.DRAFTING) -> Lease | Refused:
+        """Claim the contact for as long as `situation` allows (spec: L3, L10)."""
+        return self._on_contact(
+            "acquire", address, lambda key: self._leases.acquire(key, situation)
+        )
+
+    def renew(self, address: str, token: int) -> Lease | Refused:
+        """Extend the caller's own live lease from the store's now (spec: L6)."""
+        return self._on_contact("renew", address, lambda key: self._leases.renew(key, token))
+
+    def release(self, address: str, token: int) -> Released | Refused:
+        """Free the caller's own lease (spec: L7)."""
+        return self._on_contact("release", address, lambda key: self._leases.release(key, token))
+
+    def send(self, message: Message) -> Sent | Refused:
+        """Run the six steps of the send path (spec: S)."""
+        return self._answered("send", lambda: self._sending.send(message))
+
+    def lookup(self, key: str) -> Found | Refused:
+        """Tell what became of the send under this key (spec: R, K1)."""
+        return self._answered("lookup", lambda: self._lookup(key))
+
+    def suppress(
+        self, address: str, reason: str, event_at_ms: int | None = None
+    ) -> Noted | Refused:
+        """Put the contact on the shared list; `event_at_ms` where it happened before (spec: C1, C7)."""
+        return self._on_contact(
+            "suppress", address, lambda key: self._suppression.suppress(key, reason, event_at_ms)
+        )
+
+    def unsuppress(self, address: str, person: str) -> Noted | Refused:
+        """A person takes the contact off the list (spec: C1)."""
+        return self._on_contact(
+            "unsuppress", address, lambda key: self._suppression.unsuppress(key, person)
+        )
+
+    def resubscribe(self, address: str, event_at_ms: int | None = None) -> Noted | Refused:
+        """The contact asked for mail again, which withdraws an opt-out (spec: C7)."""
+        return self._on_contact(
+            "resubscribe", address, lambda key: self._suppression.resubscribe(key, event_at_ms)
+        )
+
+    def override(self, address: str, person: str, reason: str) -> Noted | Refused:
+        """A person lets the next send skip the cooldown (spec: C4)."""
+        return self._on_contact(
+            "override", address, lambda key: self._override(key, person, reason)
+        )
+
+    def close(self) -> None:
+        """Give back the connection."""
+        self._store.close()
+
+    def _lookup(self, key: str) -> Found:
+        normal = self._keys.normalise(key)
+        with self._store.transaction(self._deadline_s) as tx:
+            row = self._outbox.find_settled(tx, normal)
+        if row is None:
+            return Found(state=SendState.ABSENT)
+        known = row.state in MESSAGE_ID_KNOWN
+        return Found(state=row.state, message_id=row.message_id if known else None)
+
+    def _override(self, contact: str, person: str, reason: str) -> Noted | Refused:
+        if not self._suppression.is_person(person):
+            return self._refuse("override", contact, not_authorised(person, "override a cooldown"))
+        with self._store.transaction(self._deadline_s) as tx:
+            self._cooldown.override(tx, contact, person, reason)
+            self._audit.note(
+                tx,
+                event="override",
+                key=contact,
+                decision="noted",
+                actor=person,
+                state={"person": person, "reason": reason},
+            )
+            return Noted(at_ms=tx.now_ms)
+
+    def _on_contact(
+        self, event: str, address: str, action: Callable[[str], Result]
+    ) -> Result | Refused:
+        """Do it for the contact the address belongs to (spec: I1, I4)."""
+
+        def act() -> Result:
+            try:
+                contact = self._identity.key(address).key
+            except InvalidAddress as error:
+                raise Refusal(invalid_address(str(error))) from error
+            return action(contact)
+
+        return self._answered(event, act)
+
+    def _answered(self, event: str, action: Callable[[], Result]) -> Result | Refused:
+        """Its answer, or the refusal that came before any transaction."""
+        try:
+            try:
+                return action()
+            except Refusal as refusal:
+                return self._refuse(event, refusal.contact, refusal.refused)
+        except StoreBusy:
+            return store_busy(self._deadline_s)
+
+    def _refuse(self, event: str, contact: str, refused: Refused) -> Refused:
+        """Every decision is logged, a refusal of bad input too (spec: R3)."""
+        with self._store.transaction(self._deadline_s) as tx:
+            self._audit.refused(
+                tx, refused, event=event, key=contact, state={"detail": refused.detail}
+            )
+        return refused

@@ -1,0 +1,157 @@
+"""What the store keeps, one row type a table; every time is by the store's clock (spec: L5)."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+
+from leaserace.harness.contract import MessageKind, SendState
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """A row and its primary key."""
+
+    key: str
+
+
+AnyRow = TypeVar("AnyRow", bound=Row)
+
+
+class FenceRow(Row, frozen=True, kw_only=True):
+    """The last token issued for a contact; never deleted, so that it never restarts (spec: L4).
+
+    Args:
+        key: Recipient key.
+        token: At least 1.
+    """
+
+    token: int
+
+
+class LeaseRow(Row, frozen=True, kw_only=True):
+    """A claim that was granted and not released (spec: L2).
+
+    Args:
+        key: Recipient key.
+        owner: Agent that holds it.
+        token: Fencing token of the grant.
+        acquired_at_ms: When it was granted.
+        expires_at_ms: When it ends unless renewed.
+        length_ms: What each renewal adds to the store's now.
+    """
+
+    owner: str
+    token: int
+    acquired_at_ms: int
+    expires_at_ms: int
+    length_ms: int
+
+
+class SendRow(Row, frozen=True, kw_only=True):
+    """One logical send and what became of it, kept with its idempotency key (spec: S8, K2, K5).
+
+    Args:
+        key: Idempotency key, normalised.
+        fingerprint: Of the payload (spec: K4).
+        contact: Recipient key.
+        agent: Who authorised it.
+        token: Fencing token it was authorised under.
+        attempt: Number of the authorisation; a worker of an older one may do nothing more.
+        message_id: Message-ID header, the same on every attempt.
+        state: Where it stands.
+        authorized_at_ms: When this attempt was authorised.
+        deadline_ms: From then on this attempt's worker counts as gone.
+        settled_at_ms: When the outcome was recorded, or 0.
+    """
+
+    fingerprint: str
+    contact: str
+    agent: str
+    token: int
+    attempt: int
+    message_id: str
+    state: SendState
+    authorized_at_ms: int
+    deadline_ms: int
+    settled_at_ms: int = 0
+
+
+class Contacted(msgspec.Struct, frozen=True, kw_only=True):
+    """One message on a contact's timeline (spec: S9, C5).
+
+    Args:
+        message_id: Which message.
+        send: Its idempotency key.
+        agent: Who wrote.
+        kind: Commercial or transactional.
+        at_ms: When it was authorised; once confirmed, when it was delivered.
+        confirmed: False while it is only reserved.
+    """
+
+    message_id: str
+    send: str
+    agent: str
+    kind: MessageKind
+    at_ms: int
+    confirmed: bool = False
+
+
+class TimelineRow(Row, frozen=True, kw_only=True):
+    """All messages to one contact, across every agent; cooldown and load are read from it."""
+
+    entries: tuple[Contacted, ...] = ()
+
+
+class Cause(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a contact is suppressed, and when that happened."""
+
+    reason: str
+    at_ms: int
+
+
+class SuppressionRow(Row, frozen=True, kw_only=True):
+    """A contact's place on the suppression list; suppressed while a cause is left (spec: C1, C7).
+
+    Args:
+        key: Recipient key.
+        causes: What holds now; empty once cleared.
+        cleared_at_ms: When a person last cleared it, or 0; older events change nothing.
+    """
+
+    causes: tuple[Cause, ...] = ()
+    cleared_at_ms: int = 0
+
+
+class OverrideRow(Row, frozen=True, kw_only=True):
+    """A person's leave to skip the cooldown once (spec: C4)."""
+
+    person: str
+    reason: str
+    at_ms: int
+    until_ms: int
+
+
+class ConflictRow(Row, frozen=True, kw_only=True):
+    """How often one agent met the same lease of another (spec: R2).
+
+    Args:
+        key: Agent and recipient key.
+        token: Token of the lease in the way; a newer one is another conflict.
+        count: Refusals so far.
+    """
+
+    token: int
+    count: int
+
+
+TABLES: tuple[type[Row], ...] = (
+    FenceRow,
+    LeaseRow,
+    SendRow,
+    TimelineRow,
+    SuppressionRow,
+    OverrideRow,
+    ConflictRow,
+)
+"""Every table a store must have."""

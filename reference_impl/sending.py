@@ -1,0 +1,354 @@
+"""The send path: six steps at dispatch, in their order, then the delivery (spec: S)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from leaserace.harness.contract import (
+    Code,
+    Message,
+    NoAnswer,
+    Refused,
+    Rejected,
+    SendState,
+    Sent,
+    Transport,
+)
+from leaserace.harness.points import point
+
+from .audit import Audit
+from .cooldown import Cooldown
+from .idempotency import STATUS_SENT, Draft, Keys
+from .identity import Identity, InvalidAddress
+from .leases import Leases, Standing
+from .letters import Letter, problem_of
+from .outbox import Outbox
+from .outcomes import (
+    Refusal,
+    cooldown_active,
+    invalid_address,
+    invalid_message,
+    not_holder,
+    rejected,
+    send_in_progress,
+    send_unknown,
+    strongest,
+    suppressed,
+)
+from .policy import Policy
+from .records import OverrideRow, SendRow, SuppressionRow, TimelineRow
+from .stores.protocol import Store, StoreBusy, Transaction
+from .suppression import Suppression
+
+
+class Seen(NamedTuple):
+    """What the checks of one send are made on, all read in one transaction (spec: S6, R3)."""
+
+    standing: Standing
+    suppression: SuppressionRow | None
+    timeline: TimelineRow | None
+    override: OverrideRow | None
+    cooldown_until_ms: int | None
+
+    def as_state(self) -> dict[str, Any]:
+        """The same for the audit log."""
+        causes = self.suppression.causes if self.suppression else ()
+        return {
+            **self.standing.as_state(),
+            "suppressed": [cause.reason for cause in causes],
+            "cooldown_until_ms": self.cooldown_until_ms,
+            "override_by": self.override and self.override.person,
+        }
+
+
+class Sending:
+    """Runs a send from the address to the receiving side; a method for each step and safeguard.
+
+    Args:
+        agent: Who sends.
+        policy: Deadlines and the sender.
+        store: Where records are.
+        transport: The door mail leaves by.
+        identity: Addresses to keys (S1).
+        keys: Idempotency keys (S2).
+        leases: Tokens and leases (S3).
+        suppression: The list (S4).
+        cooldown: The timeline (S5).
+        outbox: Send records (S6, S8).
+        audit: The log.
+    """
+
+    def __init__(
+        self,
+        *,
+        agent: str,
+        policy: Policy,
+        store: Store,
+        transport: Transport,
+        identity: Identity,
+        keys: Keys,
+        leases: Leases,
+        suppression: Suppression,
+        cooldown: Cooldown,
+        outbox: Outbox,
+        audit: Audit,
+    ) -> None:
+        self._agent = agent
+        self._sender = policy.sender
+        self._deadline_s = policy.store_deadline_s
+        self._settle_deadline_s = policy.transport_timeout_s
+        self._store = store
+        self._transport = transport
+        self._identity = identity
+        self._keys = keys
+        self._leases = leases
+        self._suppression = suppression
+        self._cooldown = cooldown
+        self._outbox = outbox
+        self._audit = audit
+
+    def send(self, message: Message) -> Sent | Refused:
+        """Send one message, or say what became of it.
+
+        Raises:
+            Refusal: The message itself can't be sent; nothing was looked up.
+            StoreBusy: Nothing happened.
+        """
+        draft = self._normalise(message)
+        point("send.normalised", draft.contact, draft.key)
+        authorised = self._authorise(draft)
+        if not isinstance(authorised, SendRow):
+            return authorised
+        point("send.recorded", draft.contact, draft.key)
+        dispatching = self._step_into_dispatching(draft, authorised)
+        if not isinstance(dispatching, SendRow):
+            return dispatching
+        point("send.dispatching", draft.contact, draft.key)
+        return self._deliver(draft, dispatching)
+
+    # -- steps one to six ------------------------------------------------------------------------
+
+    def _normalise(self, message: Message) -> Draft:
+        """Step one: the recipient becomes the lease key; the key gets its compared form (S1, K3)."""
+        try:
+            recipient = self._identity.key(message.to)
+        except InvalidAddress as error:
+            raise Refusal(invalid_address(str(error))) from error
+        problem = problem_of(message)
+        if problem:
+            raise Refusal(invalid_message(problem), recipient.key)
+        return Draft(
+            message=message,
+            contact=recipient.key,
+            recipient=recipient.address,
+            key=self._keys.normalise(message.key),
+            fingerprint=self._keys.fingerprint(recipient.key, message),
+        )
+
+    def _authorise(self, draft: Draft) -> SendRow | Sent | Refused:
+        """Steps two to six in one transaction: no check can be outdated by the record (S6)."""
+        with self._store.transaction(self._deadline_s) as tx:
+            known = self._resolve_key(tx, draft)
+            point("send.key_resolved", draft.contact, draft.key)
+            if known is not None:
+                return known
+            seen = self._look(tx, draft)
+            refusals = self._check(seen, draft)
+            point("send.checked", draft.contact, draft.key)
+            return self._record(tx, draft, seen, refusals)
+
+    def _resolve_key(self, tx: Transaction, draft: Draft) -> Sent | Refused | None:
+        """Step two: what an earlier try came to is answered before any other check (S2)."""
+        row = self._keys.find(tx, draft.key)
+        if row is None:
+            return None
+        row = self._outbox.settle_overdue(tx, row)
+        answer = self._keys.answer(row, draft)
+        if answer is not None:
+            self._note_known(tx, draft, row, answer)
+        return answer
+
+    def _look(self, tx: Transaction, draft: Draft) -> Seen:
+        """Read what steps three to five judge."""
+        timeline = self._outbox.timeline(tx, draft.contact)
+        return Seen(
+            standing=self._leases.read(tx, draft.contact),
+            suppression=self._suppression.find(tx, draft.contact),
+            timeline=timeline,
+            override=tx.get(OverrideRow, draft.contact),
+            cooldown_until_ms=self._cooldown.until_ms(timeline, draft.message.kind, tx.now_ms),
+        )
+
+    def _check(self, seen: Seen, draft: Draft) -> list[Refused]:
+        """Steps three to five: every refusal that holds (S3, S4, S5, S7)."""
+        found = (
+            self._check_suppression(seen),
+            self._check_fence(seen, draft),
+            self._check_expiry(seen, draft),
+            self._check_cooldown(seen, draft),
+        )
+        return [refused for refused in found if refused is not None]
+
+    def _check_fence(self, seen: Seen, draft: Draft) -> Refused | None:
+        """The caller's token is the stored one and the lease is its own (spec: S3)."""
+        return self._leases.check_fence(seen.standing, draft.message.token)
+
+    def _check_expiry(self, seen: Seen, draft: Draft) -> Refused | None:
+        """The caller's lease still lives by the store's clock (spec: S3)."""
+        return self._leases.check_expiry(seen.standing, draft.message.token)
+
+    def _check_suppression(self, seen: Seen) -> Refused | None:
+        """The list binds every agent, whatever its lease or override says (spec: S4, C1, C4)."""
+        return suppressed(seen.suppression) if seen.suppression else None
+
+    def _check_cooldown(self, seen: Seen, draft: Draft) -> Refused | None:
+        """The contact is left alone for a while, unless a person said otherwise (spec: S5, C4)."""
+        if seen.cooldown_until_ms is None:
+            return None
+        if self._cooldown.overridden(seen.override, seen.standing.now_ms):
+            return None
+        return cooldown_active(draft.contact, seen.cooldown_until_ms)
+
+    def _record(
+        self, tx: Transaction, draft: Draft, seen: Seen, refusals: list[Refused]
+    ) -> SendRow | Refused:
+        """Step six: the refusal, or the authorisation with its record (S6, S7)."""
+        if refusals:
+            refused = strongest(refusals)
+            self._note_refused(tx, "send", draft, seen, refused)
+            return refused
+        token = draft.message.token
+        if token is None:  # only where a safeguard is missing: the fence refuses it
+            return not_holder(draft.contact, self._agent, seen.standing.lease, seen.standing.fence)
+        row = self._outbox.authorise(tx, draft, token)
+        if seen.cooldown_until_ms is not None:
+            self._cooldown.use_override(tx, draft.contact)
+        self._note_authorised(tx, row, seen)
+        return row
+
+    # -- delivery --------------------------------------------------------------------------------
+
+    def _step_into_dispatching(self, draft: Draft, row: SendRow) -> SendRow | Sent | Refused:
+        """Look at token and list again, then commit that the message may leave (S8)."""
+        try:
+            with self._store.transaction(self._deadline_s) as tx:
+                mine = self._outbox.still_mine(tx, row)
+                if mine is None:
+                    return self._overtaken(tx, draft, row)
+                seen = self._look(tx, draft)
+                refusals = self._check_again(seen, draft)
+                if not refusals:
+                    return self._outbox.dispatch(tx, mine)
+                refused = strongest(refusals)
+                self._note_refused(tx, "dispatch", draft, seen, refused)
+                self._outbox.settle(tx, mine, SendState.WITHDRAWN, refused.detail)
+                return refused
+        except StoreBusy:
+            # Authorised and not handed over: it will be withdrawn once its deadline has passed.
+            return send_in_progress(row, "authorised, but the store is busy")
+
+    def _check_again(self, seen: Seen, draft: Draft) -> list[Refused]:
+        """The last look before the message may leave: list and token (spec: S8)."""
+        found = (self._check_suppression(seen), self._check_fence(seen, draft))
+        return [refused for refused in found if refused is not None]
+
+    def _overtaken(self, tx: Transaction, draft: Draft, row: SendRow) -> Sent | Refused:
+        """This try took so long that its record was settled or taken over by another."""
+        current = self._keys.find(tx, row.key) or row
+        answer = self._keys.answer(current, draft)
+        if answer is None:
+            answer = send_in_progress(current, "this try was withdrawn before it was handed over")
+        self._note_known(tx, draft, current, answer)
+        return answer
+
+    def _deliver(self, draft: Draft, row: SendRow) -> Sent | Refused:
+        """Hand the message over once and record what came of it (S8, K10)."""
+        state, why = self._hand_over(draft, row)
+        point("send.handed_over", draft.contact, draft.key)
+        if not self._settle(row, state, why):
+            return send_unknown(row)
+        point("send.settled", draft.contact, draft.key)
+        match state:
+            case SendState.DELIVERED:
+                return self._sent(row)
+            case SendState.WITHDRAWN:
+                return rejected(row, why)
+            case _:
+                return send_unknown(row)
+
+    def _hand_over(self, draft: Draft, row: SendRow) -> tuple[SendState, str]:
+        """Delivered if the transport took it, withdrawn if it surely did not, else unknown (S8)."""
+        letter = Letter(sender=self._sender, draft=draft, row=row)
+        try:
+            self._transport.hand_over(letter)
+        except NoAnswer as error:
+            return SendState.UNKNOWN, str(error)
+        except Rejected as error:
+            return SendState.WITHDRAWN, str(error)
+        except Exception as error:  # noqa: BLE001 - whatever went wrong, it may have been taken
+            return SendState.UNKNOWN, f"{type(error).__name__}: {error}"
+        return SendState.DELIVERED, ""
+
+    def _settle(self, row: SendRow, state: SendState, why: str) -> bool:
+        """Record the outcome; False if the store was too busy: then the record says "unknown"."""
+        try:
+            with self._store.transaction(self._settle_deadline_s) as tx:
+                self._outbox.settle(tx, row, state, why)
+        except StoreBusy:
+            return False
+        return True
+
+    def _sent(self, row: SendRow) -> Sent:
+        return Sent(message_id=row.message_id, status=STATUS_SENT)
+
+    # -- log -------------------------------------------------------------------------------------
+
+    def _note_known(
+        self, tx: Transaction, draft: Draft, row: SendRow, answer: Sent | Refused
+    ) -> None:
+        """Write that a try was answered from the record of an earlier one."""
+        refused = answer if isinstance(answer, Refused) else None
+        self._audit.note(
+            tx,
+            event="send",
+            key=draft.contact,
+            decision=refused.code if refused else "replayed",
+            token=draft.message.token,
+            owner=row.agent,
+            reasons=refused.reasons if refused else (),
+            message_id=row.message_id,
+            idempotency_key=row.key,
+            state={
+                "send_state": row.state,
+                "attempt": row.attempt,
+                "deadline_ms": row.deadline_ms,
+                "settled_at_ms": row.settled_at_ms,
+                "same_payload": refused is None or refused.code is not Code.KEY_REUSED,
+            },
+        )
+
+    def _note_authorised(self, tx: Transaction, row: SendRow, seen: Seen) -> None:
+        self._audit.note(
+            tx,
+            event="send",
+            key=row.contact,
+            decision=row.state,
+            token=row.token,
+            owner=row.agent,
+            message_id=row.message_id,
+            idempotency_key=row.key,
+            state=seen.as_state(),
+        )
+
+    def _note_refused(
+        self, tx: Transaction, event: str, draft: Draft, seen: Seen, refused: Refused
+    ) -> None:
+        self._audit.refused(
+            tx,
+            refused,
+            event=event,
+            key=draft.contact,
+            state=seen.as_state(),
+            token=draft.message.token,
+            idempotency_key=draft.key,
+        )

@@ -1,0 +1,146 @@
+"""A store in the process's own memory: for the simulator, for tests, and to be read first."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from types import TracebackType
+
+from leaserace.harness.clocks import StoreClock, SystemClock
+from leaserace.harness.contract import AuditRecord
+from leaserace.harness.points import Section
+
+from ..records import TABLES, AnyRow, Row
+from .protocol import BATCH_ROWS, StoreBusy
+
+Tables = dict[type[Row], dict[str, Row]]
+Data = tuple[Tables, list[AuditRecord], Section]
+
+
+class MemoryStore:
+    """Tables as dictionaries, one lock, an undo list.
+
+    Args:
+        clock: The store's clock; the machine's own by default.
+        data: What another store keeps, to keep it too.
+    """
+
+    __slots__ = ("_clock", "_data", "_log", "_section", "_tables")
+
+    def __init__(self, clock: StoreClock | None = None, *, data: Data | None = None) -> None:
+        self._clock: StoreClock = clock or SystemClock()
+        self._data = data or ({kind: {} for kind in TABLES}, [], Section("store"))
+        self._tables, self._log, self._section = self._data
+
+    def transaction(self, deadline_s: float) -> MemoryTransaction:
+        """A transaction; entering it waits for the store at most `deadline_s`."""
+        return MemoryTransaction(
+            self._tables, self._log, self._clock, self._section.held(deadline_s)
+        )
+
+    def on_clock(self, clock: StoreClock) -> MemoryStore:
+        """The same records and the same lock, judged by another clock."""
+        return MemoryStore(clock, data=self._data)
+
+    def audit(self) -> Iterable[AuditRecord]:
+        """All decisions in commit order (spec: R3)."""
+        return tuple(self._log)
+
+    def now_ms(self) -> int:
+        """The store's clock."""
+        return self._clock.now_ms()
+
+    def content(self) -> Hashable:
+        """All rows as one hashable value: equal contents, equal values."""
+        return tuple(frozenset(table.values()) for table in self._tables.values())
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class MemoryTransaction:
+    """One transaction; what it changed is put back if its block raises, a crash included.
+
+    Args:
+        tables: The store's tables.
+        log: The store's audit log.
+        clock: The store's clock.
+        held: The store's lock, not yet held.
+    """
+
+    __slots__ = ("_clock", "_held", "_log", "_log_was", "_tables", "_undo", "now_ms")
+
+    def __init__(
+        self,
+        tables: Tables,
+        log: list[AuditRecord],
+        clock: StoreClock,
+        held: AbstractContextManager[bool],
+    ) -> None:
+        self._tables = tables
+        self._log = log
+        self._clock = clock
+        self._held = held
+        self._undo: list[tuple[dict[str, Row], str, Row | None]] = []
+        self._log_was = 0
+        self.now_ms = 0
+
+    def __enter__(self) -> MemoryTransaction:
+        if not self._held.__enter__():
+            self._held.__exit__(None, None, None)
+            raise StoreBusy
+        self._log_was = len(self._log)
+        self.now_ms = self._clock.now_ms()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            self._roll_back()
+        self._held.__exit__(None, None, None)
+
+    def _roll_back(self) -> None:
+        for table, key, row in reversed(self._undo):
+            if row is None:
+                table.pop(key, None)
+            else:
+                table[key] = row
+        del self._log[self._log_was :]
+
+    def get(self, kind: type[AnyRow], key: str) -> AnyRow | None:
+        """The row of this table and key, or None."""
+        return self._tables[kind].get(key)  # type: ignore[return-value]
+
+    def put(self, row: Row) -> None:
+        """Insert or replace the row of its table and key."""
+        table = self._tables[type(row)]
+        key = row.key
+        self._undo.append((table, key, table.get(key)))
+        table[key] = row
+
+    def delete(self, kind: type[Row], key: str) -> None:
+        """Remove the row, if it is there."""
+        table = self._tables[kind]
+        row = table.pop(key, None)
+        if row is not None:
+            self._undo.append((table, key, row))
+
+    def rows(
+        self, kind: type[AnyRow], after: str = "", limit: int = BATCH_ROWS
+    ) -> Sequence[AnyRow]:
+        """Up to `limit` rows with keys above `after`, in the order of their keys."""
+        table = self._tables[kind]
+        keys = sorted(key for key in table if key > after)[:limit]
+        return [table[key] for key in keys]  # type: ignore[misc]
+
+    def next_seq(self) -> int:
+        """The position the next decision will have in the audit log."""
+        return len(self._log) + 1
+
+    def append(self, record: AuditRecord) -> None:
+        """Write one decision at the end of the audit log (spec: R3)."""
+        self._log.append(record)

@@ -1,0 +1,115 @@
+"""The one list of people nobody may write to (spec: C1, C3, C7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from leaserace.harness.contract import Json, Noted, Refused
+from leaserace.harness.points import point
+
+from .audit import Audit
+from .outcomes import not_authorised
+from .policy import Policy
+from .records import Cause, SuppressionRow
+from .stores.protocol import Store, Transaction
+
+OPT_OUT = "opt-out"
+"""The one cause a new subscription clears; a bounce or complaint stays (spec: C7)."""
+
+
+class Suppression:
+    """Puts contacts on the list, takes them off, and tells who is on it.
+
+    Args:
+        agent: Who asks.
+        policy: Who counts as a person.
+        store: Where the list is.
+        audit: The log.
+    """
+
+    def __init__(self, *, agent: str, policy: Policy, store: Store, audit: Audit) -> None:
+        self._agent = agent
+        self._people = policy.people
+        self._deadline_s = policy.store_deadline_s
+        self._store = store
+        self._audit = audit
+
+    def find(self, tx: Transaction, contact: str) -> SuppressionRow | None:
+        """The contact's entry if it is suppressed now; it never expires by itself (spec: C1)."""
+        row = tx.get(SuppressionRow, contact)
+        return row if row is not None and row.causes else None
+
+    def suppress(self, contact: str, reason: str, event_at_ms: int | None = None) -> Noted:
+        """Put the contact on the list for every agent, at once (spec: C1, C3).
+
+        Args:
+            contact: Recipient key.
+            reason: ``opt-out``, ``bounce``, ``complaint`` or another cause.
+            event_at_ms: When it happened, where that was before now (spec: C7).
+        """
+        with self._store.transaction(self._deadline_s) as tx:
+            row = tx.get(SuppressionRow, contact) or SuppressionRow(key=contact)
+            event_at_ms = tx.now_ms if event_at_ms is None else event_at_ms
+            late = self._is_late(row, event_at_ms)
+            if not late:
+                others = tuple(cause for cause in row.causes if cause.reason != reason)
+                causes = (*others, Cause(reason=reason, at_ms=event_at_ms))
+                tx.put(SuppressionRow(key=contact, causes=causes, cleared_at_ms=row.cleared_at_ms))
+            state = {"reason": reason, "event_at_ms": event_at_ms, "too_late": late}
+            self._note(tx, "suppress", contact, row, state=state)
+            point("suppress.written", contact)
+            noted = Noted(at_ms=tx.now_ms)
+        point("suppress.committed", contact)
+        return noted
+
+    def _is_late(self, row: SuppressionRow, event_at_ms: int) -> bool:
+        """An event from before a person's clearance changes nothing (spec: C7)."""
+        return event_at_ms < row.cleared_at_ms
+
+    def unsuppress(self, contact: str, person: str) -> Noted | Refused:
+        """A person takes the contact off the list (spec: C1)."""
+        if not self.is_person(person):
+            return not_authorised(person, "clear a suppression")
+        with self._store.transaction(self._deadline_s) as tx:
+            row = tx.get(SuppressionRow, contact) or SuppressionRow(key=contact)
+            tx.put(SuppressionRow(key=contact, cleared_at_ms=tx.now_ms))
+            self._note(tx, "unsuppress", contact, row, state={"person": person}, actor=person)
+            return Noted(at_ms=tx.now_ms)
+
+    def resubscribe(self, contact: str, event_at_ms: int | None = None) -> Noted:
+        """The contact asked for mail again: that withdraws an earlier opt-out only (spec: C1, C7)."""
+        with self._store.transaction(self._deadline_s) as tx:
+            row = tx.get(SuppressionRow, contact) or SuppressionRow(key=contact)
+            event_at_ms = tx.now_ms if event_at_ms is None else event_at_ms
+            causes = tuple(
+                cause
+                for cause in row.causes
+                if cause.reason != OPT_OUT or cause.at_ms > event_at_ms
+            )
+            tx.put(SuppressionRow(key=contact, causes=causes, cleared_at_ms=row.cleared_at_ms))
+            self._note(tx, "resubscribe", contact, row, state={"event_at_ms": event_at_ms})
+            return Noted(at_ms=tx.now_ms)
+
+    def is_person(self, name: str) -> bool:
+        """Whether `name` may act for a person: never the calling agent itself (spec: C4)."""
+        return name in self._people if self._people else bool(name) and name != self._agent
+
+    def _note(
+        self,
+        tx: Transaction,
+        event: str,
+        contact: str,
+        before: SuppressionRow,
+        *,
+        state: Mapping[str, Json],
+        actor: str | None = None,
+    ) -> None:
+        suppressed = [cause.reason for cause in before.causes]
+        self._audit.note(
+            tx,
+            event=event,
+            key=contact,
+            decision="noted",
+            actor=actor,
+            state={**state, "suppressed": suppressed, "cleared_at_ms": before.cleared_at_ms},
+        )

@@ -1,0 +1,85 @@
+"""Hands mail to an SMTP server and tells apart what was refused and what is not known."""
+
+from __future__ import annotations
+
+import contextlib
+import smtplib
+
+from leaserace.harness.contract import NoAnswer, Outgoing, Rejected
+
+OK = range(200, 300)
+
+
+class SmtpTransport:
+    """One connection a message; nothing is ever tried twice here (spec: S8).
+
+    Args:
+        host: Of the server.
+        port: Of the server.
+        timeout_s: How long each step may take.
+    """
+
+    def __init__(self, host: str, port: int, timeout_s: float) -> None:
+        self._host = host
+        self._port = port
+        self._timeout_s = timeout_s
+
+    def hand_over(self, outgoing: Outgoing) -> None:
+        """Hand one message over.
+
+        Raises:
+            Rejected: The server refused it, or was never asked: nothing was taken.
+            NoAnswer: It was sent and the answer did not come: it may have been taken.
+        """
+        smtp = self._greeted(outgoing)
+        try:
+            self._send_data(smtp, outgoing.data)
+        finally:
+            _leave(smtp)
+
+    def _greeted(self, outgoing: Outgoing) -> smtplib.SMTP:
+        """Come as far as a recipient the server accepts; whatever fails here, nothing was taken."""
+        smtp = smtplib.SMTP(timeout=self._timeout_s)
+        try:
+            smtp.connect(self._host, self._port)
+            smtp.ehlo_or_helo_if_needed()
+            _accepted(smtp.mail(outgoing.sender, _options(smtp, outgoing)), "MAIL")
+            _accepted(smtp.rcpt(outgoing.recipient), "RCPT")
+        except (OSError, smtplib.SMTPException) as error:
+            _leave(smtp)
+            raise Rejected(f"before DATA: {type(error).__name__}: {error}") from error
+        except Rejected:
+            _leave(smtp)
+            raise
+        return smtp
+
+    def _send_data(self, smtp: smtplib.SMTP, data: bytes) -> None:
+        """From here on only a clear answer is one (spec: S8, K10)."""
+        try:
+            answer = smtp.data(data)
+        except smtplib.SMTPDataError as error:
+            raise Rejected(f"DATA: {error.smtp_code} {error.smtp_error!r}") from error
+        except (OSError, smtplib.SMTPException) as error:
+            raise NoAnswer(f"after DATA: {type(error).__name__}: {error}") from error
+        _accepted(answer, "DATA")
+
+
+def _options(smtp: smtplib.SMTP, outgoing: Outgoing) -> list[str]:
+    """What MAIL must ask for where the recipient is not ASCII."""
+    if outgoing.recipient.isascii():
+        return []
+    if not smtp.has_extn("smtputf8"):
+        raise Rejected("the server takes ASCII addresses only")
+    return ["SMTPUTF8", "BODY=8BITMIME"]
+
+
+def _accepted(answer: tuple[int, bytes], step: str) -> None:
+    code, text = answer
+    if code not in OK:
+        raise Rejected(f"{step}: {code} {text.decode(errors='replace')}")
+
+
+def _leave(smtp: smtplib.SMTP) -> None:
+    """Hang up; how that goes says nothing about the message."""
+    with contextlib.suppress(OSError):
+        smtp.close()
