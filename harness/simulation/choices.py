@@ -1,12 +1,14 @@
 """What can be chosen at one step of a simulated run, and how a list of choices is written.
 
 A choice is a small number: its kind times 16 plus the agent it concerns. In text an agent is a
-letter and a mark before it says what befalls it: ``a12`` is "agent a moves twelve times", ``!b``
-"agent b crashes", ``>`` "the store's clock goes just past the next deadline".
+letter and a mark before it says what befalls it: ``a12`` is "agent a moves twelve times", ``Cb``
+"agent b crashes", ``+`` "the store's clock goes just past the next deadline". No character needs
+quoting in a shell.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -24,16 +26,16 @@ AGENTS_MAX = 16
 
 MARKS: dict[int, str] = {
     MOVE: "",
-    CRASH: "!",
-    LOSE: "?",
-    SILENT: "~",
-    REFUSE: "-",
-    BUSY: "%",
-    STEP_BACK: "^",
+    CRASH: "C",
+    LOSE: "L",
+    SILENT: "S",
+    REFUSE: "R",
+    BUSY: "B",
+    STEP_BACK: "K",
 }
 """Kind to the mark before the agent's letter."""
 
-TIMES: dict[int, str] = {BEFORE: "<", AT: "=", AFTER: ">"}
+TIMES: dict[int, str] = {BEFORE: "-", AT: "=", AFTER: "+"}
 """Time choice to its character."""
 
 NAMES: dict[int, str] = {
@@ -50,7 +52,7 @@ NAMES: dict[int, str] = {
 
 _KINDS = {mark: kind for kind, mark in MARKS.items() if mark}
 _TIMES = {character: code for code, character in TIMES.items()}
-_TOKEN = re.compile(r"([!?~%^-]?)([a-p])(\d*)|([<=>])(\d*)")
+_TOKEN = re.compile(r"([CLSRBK]?)([a-p])(\d*)|([-=+])(\d*)")
 _REPEAT_MAX = 100_000
 
 
@@ -59,7 +61,7 @@ class BadChoices(ValueError):  # noqa: N818 - the name says what it is
 
 
 def kind_of(choice: int) -> int:
-    """Which kind a choice is: `MOVE`, `CRASH`, …"""
+    """Which kind a choice is: `MOVE`, `CRASH` and so on."""
     return choice & ~15
 
 
@@ -122,7 +124,7 @@ def _tokens(text: str) -> Iterator[int]:
 def switches(choices: Sequence[int]) -> int:
     """How often the moving agent changes."""
     movers = [choice for choice in choices if choice < CRASH]
-    return sum(one != other for one, other in zip(movers, movers[1:], strict=False))
+    return sum(one != other for one, other in itertools.pairwise(movers))
 
 
 def faults(choices: Iterable[int]) -> int:

@@ -98,10 +98,11 @@ class Driver:
         if stuck:
             return stuck
         if any(task.state is State.SLEEPING for task in world.tasks):
-            return self._times()
+            return self.times()
         return []
 
-    def _times(self) -> list[int]:
+    def times(self) -> list[int]:
+        """Ways in which time can pass to the next deadline."""
         deadline = self.world.next_deadline()
         if deadline is None:
             return []
@@ -113,7 +114,7 @@ class Driver:
         bounds = self.bounds
         found: list[int] = []
         if self.time_steps < bounds.time_steps:
-            found += self._times()
+            found += self.times()
         if self.world.faults < bounds.faults:
             found += self.fault_options()
         return found

@@ -19,10 +19,11 @@ from .driver import Bounds, Chooser, Driver
 from .race import SimRace
 from .records import audit_events, race_begin
 from .strategies.uniform import Uniform
+from .subjects import AGENT_IDS
 from .world import Stuck, World
 
-AGENT_IDS = ("sales-01", "support-01", "digest-01", "sequence-01", "billing-01")
-"""Names of the agents, in the order in which they are added."""
+
+
 
 
 class SimulationEngine:
@@ -132,6 +133,7 @@ def race_info(target: Target, settings: Settings, agents: tuple[str, ...]) -> Ra
         settings=replace(settings, **fixed),
         capabilities=frozenset(target.capabilities),
         agents=agents,
+        clock="virtual",
         isolated=all(getattr(settings, name) == value for name, value in fixed.items()),
     )
 

@@ -4,7 +4,8 @@ A world is used for many runs, one after the other; `begin` makes everything fre
 greenlets. Whoever drives it is the hub; an agent has the word only between two of its points.
 
 Virtual time: an event's ``t`` is the store's milliseconds times 1,000,000 plus the number of the event
-within that millisecond, so that ``t // 1_000_000`` is what the store's clock said at that instant.
+in the run, so that ``t // 1_000_000`` is what the store's clock said at that instant. The number never
+starts again: an event one lease length after another is then never earlier than that length says.
 """
 
 from __future__ import annotations
@@ -169,7 +170,6 @@ class World:
         if now_ms <= self.clock.now_ms():
             return
         self.clock.set_ms(now_ms)
-        self._count = 0
         self.wake()
 
     def wake(self) -> None:

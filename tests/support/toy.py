@@ -57,7 +57,7 @@ class ToyTarget(Target):
     def connect(self, agent: AgentContext) -> ToyMailbox:
         return ToyMailbox(self, agent.id)
 
-    def fingerprint(self) -> object:
+    def content(self) -> object:
         """Content of the store, for visited states."""
         return tuple(self.leases.items()), tuple(self.sends.items())
 
@@ -66,7 +66,7 @@ class ToyTarget(Target):
         return self.env.clock.now_ms()
 
 
-class _Busy(Exception):
+class _BusyError(Exception):
     pass
 
 
@@ -79,7 +79,7 @@ class ToyMailbox:
     def _store(self) -> Iterator[None]:
         with self._target.section.held(self._target.env.settings.store_deadline_s) as had:
             if not had:
-                raise _Busy
+                raise _BusyError
             yield
 
     def acquire(self, address: str) -> Lease | Refused:
@@ -93,7 +93,7 @@ class ToyMailbox:
             point("acquire.read", key)
             with self._store():
                 return self._grant(key, row)
-        except _Busy:
+        except _BusyError:
             return Refused(code=Code.STORE_BUSY, retry_after_s=0.1)
 
     def _grant(self, key: str, row: tuple[str, int, int, int] | None) -> Lease | Refused:
@@ -127,7 +127,7 @@ class ToyMailbox:
     def send(self, message: Message) -> Sent | Refused:
         try:
             return self._send(message)
-        except _Busy:
+        except _BusyError:
             return Refused(code=Code.STORE_BUSY, retry_after_s=0.1)
 
     def _send(self, message: Message) -> Sent | Refused:

@@ -1,0 +1,171 @@
+"""Clients that make given calls, whatever they are answered: what no well-behaved agent would do.
+
+A mailbox must hold against clients that send under a lease they lost, retry long after, write the key
+in another case or put another payload under it. A program is a word; each letter is one call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..contract import Lease, Message, MessageKind
+from ..playbooks import draft
+from ..scenario import Seat
+
+
+class Client:
+    """What a program's letters work on: the last token and the last message.
+
+    Args:
+        seat: Its own side.
+        args: ``contact``, ``address``, ``spellings``, ``run``.
+    """
+
+    def __init__(self, seat: Seat, args: Mapping[str, Any]) -> None:
+        self._seat = seat
+        self._contact: str = args["contact"]
+        self._address: str = args["address"]
+        self._spellings: tuple[str, ...] = tuple(args["spellings"])
+        self._run: str = args["run"]
+        self._token = 1
+        self._sends = 0
+        self._message: Message | None = None
+
+    def acquire(self) -> None:
+        """A: claim the contact."""
+        self._keep(self._seat.call("acquire", self._contact, address=self._address))
+
+    def renew(self) -> None:
+        """N: renew under the last token."""
+        self._keep(
+            self._seat.call("renew", self._contact, address=self._address, token=self._token)
+        )
+
+    def release(self) -> None:
+        """L: release under the last token."""
+        self._seat.call("release", self._contact, address=self._address, token=self._token)
+
+    def send(self, kind: MessageKind = MessageKind.COMMERCIAL) -> None:
+        """S: a new message under the last token."""
+        self._sends += 1
+        self._message = draft(
+            run=self._run,
+            agent=self._seat.id,
+            step=f"s{self._sends}",
+            contact=self._contact,
+            address=self._address,
+            token=self._token,
+            kind=kind,
+        )
+        self._call_send(self._message)
+
+    def reply(self) -> None:
+        """T: a new transactional message."""
+        self.send(MessageKind.TRANSACTIONAL)
+
+    def retry(self) -> None:
+        """R: the last message again, as it was."""
+        self._again()
+
+    def retry_with_this_token(self) -> None:
+        """Q: the last message again, under the last token."""
+        self._again(token=self._token)
+
+    def retry_with_drifted_key(self) -> None:
+        """K: the last message again, its key in capitals with a blank behind it."""
+        if self._message is not None and self._message.key is not None:
+            self._again(key=self._message.key.upper() + " ")
+
+    def other_payload(self) -> None:
+        """P: another text under the last key."""
+        if self._message is not None:
+            intent = f"{self._message.intent}p"
+            body = f"Something else.\n\n[intent:{intent}]\n"
+            self._again(body=body, intent=intent, token=self._token)
+
+    def other_spelling(self) -> None:
+        """Z: from here on spell the address otherwise."""
+        place = self._spellings.index(self._address) + 1
+        self._address = self._spellings[place % len(self._spellings)]
+
+    def lookup(self) -> None:
+        """F: look the last key up."""
+        if self._message is not None:
+            self._seat.call("lookup", self._contact, key=self._message.key)
+
+    def suppress(self) -> None:
+        """O: an opt-out."""
+        self._suppress("opt-out")
+
+    def bounce(self) -> None:
+        """B: a bounce."""
+        self._suppress("bounce")
+
+    def unsuppress(self) -> None:
+        """U: a person takes the contact off the list."""
+        self._seat.call(
+            "unsuppress", self._contact, address=self._address, person="person-01"
+        )
+
+    def override(self) -> None:
+        """V: a person lets the next send skip the cooldown."""
+        self._seat.call(
+            "override",
+            self._contact,
+            address=self._address,
+            person="person-01",
+            reason="they asked for it",
+        )
+
+    def wait_for_lease(self) -> None:
+        """X: wait one lease length."""
+        self._seat.wait_s(self._seat.settings.lease_s)
+
+    def wait(self) -> None:
+        """W: wait a second."""
+        self._seat.wait_s(1.0)
+
+    def _suppress(self, reason: str) -> None:
+        self._seat.call("suppress", self._contact, address=self._address, reason=reason)
+
+    def _keep(self, answer: object) -> None:
+        if isinstance(answer, Lease):
+            self._token = answer.token
+
+    def _again(self, **changes: Any) -> None:
+        if self._message is not None:
+            self._call_send(replace(self._message, **changes))
+
+    def _call_send(self, message: Message) -> None:
+        self._seat.call("send", self._contact, message=message)
+
+
+LETTERS: Mapping[str, Callable[[Client], None]] = {
+    "A": Client.acquire,
+    "N": Client.renew,
+    "L": Client.release,
+    "S": Client.send,
+    "T": Client.reply,
+    "R": Client.retry,
+    "Q": Client.retry_with_this_token,
+    "K": Client.retry_with_drifted_key,
+    "P": Client.other_payload,
+    "Z": Client.other_spelling,
+    "F": Client.lookup,
+    "O": Client.suppress,
+    "B": Client.bounce,
+    "U": Client.unsuppress,
+    "V": Client.override,
+    "X": Client.wait_for_lease,
+    "W": Client.wait,
+}
+"""Letters of a program and what each does."""
+
+
+def program(seat: Seat, args: Mapping[str, Any]) -> None:
+    """Make the calls of ``args["program"]``, one letter after the other."""
+    client = Client(seat, args)
+    for letter in args["program"]:
+        LETTERS[letter](client)

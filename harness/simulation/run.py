@@ -1,0 +1,171 @@
+"""One free run: agents with playbooks or programs, rules that watch, every choice recorded."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from ..contract import Settings, Target
+from ..history import AnyEvent, History
+from ..points import listen
+from ..rules.base import Judge, RaceInfo, Rule
+from ..verdict import Finding
+from .driver import Bounds, Chooser, Driver
+from .engine import race_info
+from .records import audit_events, race_begin
+from .seat import SimSeat
+from .subjects import POLICIES, SeatPlan, Subject
+from .task import Job, State
+from .world import Stuck, World
+
+_encoder = msgspec.json.Encoder()
+
+
+@dataclass(slots=True, kw_only=True)
+class Outcome:
+    """What came of one run.
+
+    Args:
+        trail: The choices made.
+        events: What happened.
+        findings: What the rules found, in order.
+        problem: Why it could not be judged to its end, or "".
+    """
+
+    trail: list[int]
+    events: list[AnyEvent]
+    findings: list[Finding]
+    problem: str = ""
+
+    def trace_hash(self) -> str:
+        """A hash of everything that happened, in order, with its times."""
+        digest = hashlib.blake2b(digest_size=16)
+        for event in self.events:
+            digest.update(_encoder.encode(event))
+        return digest.hexdigest()
+
+    def history(self, race: str) -> History:
+        """The events under a race's name."""
+        return History.merge([self.events], race=race)
+
+
+class Runner:
+    """Runs subjects against one target, again and again.
+
+    Args:
+        target: The system under test.
+        rules: Rules that watch; None for all.
+        policy_file: A policy file of the user's, or None.
+        workdir: The target's folder.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        *,
+        rules: Sequence[type[Rule]] | None = None,
+        policy_file: Path | None = None,
+        workdir: Path = Path(),
+    ) -> None:
+        self.target = target
+        self.world = World(target, workdir=workdir, policy_file=policy_file)
+        self._rules = _all_rules() if rules is None else rules
+        self._infos: dict[tuple[str, tuple[str, ...]], RaceInfo] = {}
+
+    def __enter__(self) -> Runner:
+        listen(self.world)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.world.end()
+        listen(None)
+
+    def info(self, policy: str, agents: tuple[str, ...]) -> RaceInfo:
+        """What rules must know of a run under this policy."""
+        key = (policy, agents)
+        if key not in self._infos:
+            self._infos[key] = race_info(self.target, POLICIES[policy], agents)
+        return self._infos[key]
+
+    def begin(self, subject: Subject, policy: str) -> tuple[list[AnyEvent], Judge]:
+        """Start a fresh run; its events and the judge that hears of them."""
+        world = self.world
+        info = self.info(policy, subject.agents)
+        judge = Judge(info, self._rules)
+        events: list[AnyEvent] = []
+
+        def sink(event: AnyEvent) -> None:
+            events.append(event)
+            judge.feed(event)
+
+        world.begin(info.settings, subject.agents, sink)
+        world.record(race_begin(world, info, subject=subject.text, policy=policy))
+        for name, spellings in subject.contacts.items():
+            world.mark("contact", contact=name, spellings=list(spellings))
+        for task, plan in zip(world.tasks, subject.seats, strict=True):
+            task.play = _job(world, plan, info.settings)
+            task.begin(task.play)
+            if plan.optional:
+                task.state = State.DORMANT
+        return events, judge
+
+    def run(self, subject: Subject, policy: str, chooser: Chooser, bounds: Bounds) -> Outcome:
+        """Run once, until nobody can move or a rule has a finding."""
+        events, judge = self.begin(subject, policy)
+        driver = Driver(self.world, chooser, bounds)
+        problem = ""
+        findings = judge.findings
+        seats = self.world.tasks
+        optional = [plan.optional for plan in subject.seats]
+        try:
+            while not findings and _goes_on(seats, optional) and driver.step():
+                pass
+        except Stuck as error:
+            problem = str(error)
+        if not findings:
+            self.close(events, judge)
+        return Outcome(
+            trail=driver.trail,
+            events=events,
+            findings=findings,
+            problem=problem or "; ".join(judge.unknown),
+        )
+
+    def close(self, events: list[AnyEvent], judge: Judge) -> None:
+        """The run is over: the audit log is judged, and what never completed."""
+        world = self.world
+        world.take_down()
+        for event in audit_events(self.target.audit(), world):
+            events.append(event)
+            judge.feed(event)
+        judge.finish()
+
+
+def _all_rules() -> Sequence[type[Rule]]:
+    from ..rules import ALL
+
+    return ALL
+
+
+def _goes_on(tasks: list, optional: list[bool]) -> bool:  # type: ignore[type-arg]
+    """Whether somebody who has to act is not done."""
+    for task, may in zip(tasks, optional, strict=True):
+        state = task.state
+        if state is not State.IDLE and not (may and state is State.DORMANT):
+            return True
+    return False
+
+
+def _job(world: World, plan: SeatPlan, settings: Settings) -> Job:
+    seed = zlib.crc32(plan.agent.encode())
+
+    def job(task: object) -> None:
+        seat = SimSeat(world, task, settings, seed)  # type: ignore[arg-type]
+        plan.playbook(seat, plan.args)
+
+    return job

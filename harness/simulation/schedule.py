@@ -1,0 +1,168 @@
+"""A schedule: everything that reproduces a run, as one line of text that needs no quoting.
+
+``lr1/<subject>/<policy>/<code>/<choices>/<check>``: the version, what runs, under which
+policy variant, a hash of the target's code, the choices, and a
+checksum over all of it.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..contract import Target, UsageError
+from .choices import BadChoices, decode, encode
+from .subjects import POLICIES, Subject, parse
+
+VERSION = "lr1"
+_CODE_CHARACTERS = 8
+_CHECK_CHARACTERS = 6
+_COMMENT = "#"
+_TEXT = re.compile(r"lr\d+/")
+_TRACE = re.compile(r"#\s*trace:\s*([0-9a-f]{32})\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """What reproduces a run.
+
+    Args:
+        subject: What runs, as `subjects.parse` reads it.
+        policy: Name of the policy variant.
+        code: Hash of the target's code when it was recorded.
+        choices: Every choice, in order.
+    """
+
+    subject: str
+    policy: str
+    code: str
+    choices: tuple[int, ...]
+
+    def to_text(self) -> str:
+        """The schedule as one line."""
+        fields = (VERSION, self.subject, self.policy, self.code, encode(self.choices))
+        body = "/".join(fields)
+        return f"{body}/{_check(body)}"
+
+    @classmethod
+    def from_text(cls, text: str) -> Schedule:
+        """Read a schedule.
+
+        Raises:
+            UsageError: It is cut, of another version, or names what there is not.
+        """
+        line = _only_line(text)
+        shown = line if len(line) <= 60 else f"{line[:40]}…{line[-12:]}"
+        if not line.startswith(f"{VERSION}/"):
+            version = line.split("/")[0][:12]
+            raise UsageError(
+                f"schedule {shown!r} is of version {version!r}; this leaserace reads {VERSION!r}"
+            )
+        body, _, check = line.rpartition("/")
+        fields = body.split("/")
+        if len(fields) != 5 or check != _check(body):
+            raise UsageError(
+                f"schedule {shown!r} is cut or changed: its checksum is {check!r}, "
+                f"that of its text {_check(body)!r}; copy the whole line"
+            )
+        _, subject, policy, code, choices = fields
+        parse(subject)
+        if policy not in POLICIES:
+            raise UsageError(f"schedule {shown!r}: no policy variant is called {policy!r}")
+        try:
+            decoded = decode(choices)
+        except BadChoices as error:
+            raise UsageError(f"schedule {shown!r}: {error}") from error
+        return cls(subject=subject, policy=policy, code=code, choices=tuple(decoded))
+
+    def to_subject(self) -> Subject:
+        """What it runs."""
+        return parse(self.subject)
+
+
+def _only_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines()]
+    lines = [line for line in lines if line and not line.startswith(_COMMENT)]
+    if len(lines) != 1:
+        raise UsageError(f"a schedule is one line; {len(lines)} were given")
+    return lines[0]
+
+
+def _check(body: str) -> str:
+    return hashlib.blake2b(body.encode(), digest_size=8).hexdigest()[:_CHECK_CHARACTERS]
+
+
+def save(
+    path: Path, schedule: Schedule, *, target: str, finding: str = "", trace: str = ""
+) -> None:
+    """Write a schedule with what a reader wants to know, as comments.
+
+    Args:
+        path: The file; its folder is made.
+        schedule: What to write.
+        target: Name of the target.
+        finding: What it shows.
+        trace: Hash of everything that happened.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = schedule.to_text()
+    lines = [f"# {finding}"] if finding else []
+    lines.append(f"# leaserace replay --target {target} {text}")
+    if trace:
+        lines.append(f"# trace: {trace}")
+    path.write_text("\n".join([*lines, text, ""]), encoding="utf-8")
+
+
+def load(source: str) -> tuple[Schedule, str]:
+    """Read a schedule from a file or from its text.
+
+    Returns:
+        The schedule, and the trace hash written beside it or "".
+
+    Raises:
+        UsageError: There is none.
+    """
+    text = source
+    if not _TEXT.match(source):
+        try:
+            text = Path(source).read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                f"schedule {source!r:.80}: no schedule's text, and no file of one ({error})"
+            ) from error
+    found = _TRACE.search(text)
+    return Schedule.from_text(text), found.group(1) if found else ""
+
+
+def code_hash(target: Target) -> str:
+    """A hash of the target's source: of its top package's files, or of its one file."""
+    return _hash_of(type(target).__module__)
+
+
+@functools.cache
+def _hash_of(module_name: str) -> str:
+    digest = hashlib.blake2b(module_name.encode(), digest_size=16)
+    for path in _sources(module_name):
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:_CODE_CHARACTERS]
+
+
+def _sources(module_name: str) -> list[Path]:
+    """Files of the package the module is in; the module itself first."""
+    module = sys.modules.get(module_name)
+    name = getattr(module, "__file__", None)
+    if name is None:
+        return []
+    file = Path(name)
+    package = module_name.rpartition(".")[0]
+    folder = file.parent
+    if not package or not (folder / "__init__.py").exists():
+        return [file]
+    return [file, *sorted(folder.rglob("*.py"), key=lambda path: path.relative_to(folder).parts)]
+
+

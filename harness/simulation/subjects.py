@@ -1,0 +1,151 @@
+"""What a schedule runs: agents with playbooks, or with a program, on one person.
+
+A subject has a short text that stands in its schedules: ``play.sales.sales`` is two agents with the
+playbook ``sales``; ``prog.ASRL.ASL`` is two clients that make the calls their letters name, whatever
+they are answered. A mailbox must hold against both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..contract import Settings, UsageError
+from ..playbooks import PERSONS, PLAYBOOKS
+from ..scenario import Playbook
+from .choices import AGENTS_MAX
+from .programs import LETTERS, program
+
+AGENT_IDS = ("sales-01", "support-01", "digest-01", "sequence-01", "billing-01")
+"""Names of the agents, in the order in which they are added."""
+
+CONTACT = "contact-1"
+SPELLINGS = (
+    "jane.doe@gmail.com",
+    "Jane.Doe@Gmail.COM",
+    "janedoe+news@googlemail.com",
+)
+"""Spellings of the one person everybody writes to; agent n uses the n-th."""
+
+POLICIES: Mapping[str, Settings] = {
+    "plain": Settings(lease_s=60.0, cooldown_s=0.0),
+    "cooldown": Settings(lease_s=60.0, cooldown_s=300.0),
+    "short-key": Settings(lease_s=60.0, cooldown_s=0.0, key_window_s=30.0),
+    "short-lease": Settings(lease_s=2.0, cooldown_s=5.0, key_window_s=60.0),
+}
+"""Policy variants: each takes one layer away or makes one short, so that none hides another."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatPlan:
+    """One agent of a subject.
+
+    Args:
+        agent: Agent id.
+        playbook: What it does.
+        args: The playbook's JSON.
+        optional: It need not happen: something that comes in from outside.
+        kind: Agents of one kind on one spelling may be exchanged for one another.
+    """
+
+    agent: str
+    playbook: Playbook
+    args: Mapping[str, Any]
+    optional: bool
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What runs.
+
+    Args:
+        text: How schedules call it.
+        seats: The agents.
+        contacts: The scenario's names of persons to their spellings.
+    """
+
+    text: str
+    seats: tuple[SeatPlan, ...]
+    contacts: Mapping[str, tuple[str, ...]]
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Agent ids in the order of their letters."""
+        return tuple(seat.agent for seat in self.seats)
+
+
+def parse(text: str) -> Subject:
+    """The subject of this text.
+
+    Raises:
+        UsageError: There is none.
+    """
+    kind, _, rest = text.partition(".")
+    names = rest.split(".") if rest else []
+    make = _MAKERS.get(kind)
+    if make is None or not 1 <= len(names) <= AGENTS_MAX:
+        raise UsageError(
+            f"subject {text!r}: give play.NAME.NAME, with names of {', '.join(PLAYBOOKS)}, "
+            "or prog.LETTERS.LETTERS"
+        )
+    seats = tuple(make(text, index, name) for index, name in enumerate(names))
+    return Subject(text=text, seats=seats, contacts={CONTACT: SPELLINGS})
+
+
+def play_of(names: tuple[str, ...]) -> str:
+    """The text of agents with playbooks."""
+    return "play." + ".".join(names)
+
+
+def program_of(programs: tuple[str, ...]) -> str:
+    """The text of clients with programs."""
+    return "prog." + ".".join(programs)
+
+
+def _agent_id(index: int) -> str:
+    return AGENT_IDS[index] if index < len(AGENT_IDS) else f"agent-{index + 1:02d}"
+
+
+def _args(index: int) -> dict[str, Any]:
+    return {
+        "contact": CONTACT,
+        "address": SPELLINGS[index % len(SPELLINGS)],
+        "spellings": SPELLINGS,
+        "run": "run",
+    }
+
+
+def _play_seat(text: str, index: int, name: str) -> SeatPlan:
+    word, _, options = name.partition("-")
+    playbook = PLAYBOOKS.get(word)
+    if playbook is None:
+        raise UsageError(f"subject {text!r}: no playbook is called {word!r}")
+    args = _args(index)
+    if options:
+        if not options.isdigit():
+            raise UsageError(f"subject {text!r}: {options!r} is no number of tries or steps")
+        args |= {"patience": int(options), "steps": int(options), "times": int(options)}
+    person = word in PERSONS
+    agent = f"{word}-in" if person else _agent_id(index)
+    return SeatPlan(agent=agent, playbook=playbook, args=args, optional=person, kind=name)
+
+
+def _program_seat(text: str, index: int, letters: str) -> SeatPlan:
+    wrong = sorted(set(letters) - set(LETTERS))
+    if wrong or not letters:
+        raise UsageError(f"subject {text!r}: {''.join(wrong)!r} is no letter of {''.join(LETTERS)}")
+    return SeatPlan(
+        agent=_agent_id(index),
+        playbook=program,
+        args=_args(index) | {"program": letters},
+        optional=False,
+        kind=letters,
+    )
+
+
+_MAKERS: Mapping[str, Callable[[str, int, str], SeatPlan]] = {
+    "play": _play_seat,
+    "prog": _program_seat,
+}
