@@ -1,0 +1,67 @@
+"""SIGSTOP and SIGCONT, believed only when the process's state says so."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import psutil
+
+from ..clocks import monotonic_ns
+
+WAIT_S = 2.0
+"""How long a stop may take to be seen."""
+_SPINS = 50
+
+
+def stop(pid: int) -> float | None:
+    """Stop a process and wait until its state is `T`.
+
+    Returns:
+        Microseconds from the signal to the sight of it, or None if it was not seen in time.
+    """
+    begun_ns = monotonic_ns()
+    deadline_ns = begun_ns + int(WAIT_S * 1e9)
+    os.kill(pid, signal.SIGSTOP)
+    looks = 0
+    while not is_stopped(pid):
+        if monotonic_ns() > deadline_ns:
+            return None
+        looks += 1
+        if looks > _SPINS:
+            time.sleep(0.0001)
+    return (monotonic_ns() - begun_ns) / 1000
+
+
+def go_on(pid: int) -> None:
+    """Let a stopped process run."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGCONT)
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether every thread of the process is stopped."""
+    if sys.platform == "linux":
+        return _all_threads_stopped(pid)
+    try:
+        return bool(psutil.Process(pid).status() == psutil.STATUS_STOPPED)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _all_threads_stopped(pid: int) -> bool:
+    try:
+        return all(_state(task) == "T" for task in Path(f"/proc/{pid}/task").iterdir())
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def _state(task: Path) -> str:
+    """The state letter; it stands behind the command's name, which may hold brackets itself."""
+    return (
+        (task / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0]
+    )
