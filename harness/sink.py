@@ -12,7 +12,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping
-from email.message import EmailMessage, Message
+from email.message import Message
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +52,7 @@ def _intent_in_body(data: bytes) -> str:
     """The intent that stands in a text part, whatever its transfer encoding."""
     message = email.message_from_bytes(data, policy=email.policy.default)
     for part in message.walk():
-        if not isinstance(part, EmailMessage) or part.get_content_maintype() != "text":
+        if part.get_content_maintype() != "text":
             continue
         payload = part.get_payload(decode=True)
         text = payload.decode("utf-8", "replace") if isinstance(payload, bytes) else str(payload)
@@ -145,7 +145,7 @@ class Handler:
 
     def _write_down(self, envelope: Envelope, *, replied: bool) -> None:
         content = envelope.content
-        data = content.encode() if isinstance(content, str) else content or b""
+        data = content.encode() if isinstance(content, str) else bytes(content or b"")
         intent, message_id = read_message(data)
         for recipient in envelope.rcpt_tos:
             self._deliveries.add(

@@ -1,4 +1,4 @@
-"""Being told to end: SIGTERM and SIGHUP become an exception, so that everything is given back."""
+"""SIGTERM as an exception, so that whoever is told to end ends what it started."""
 
 from __future__ import annotations
 
@@ -10,20 +10,22 @@ from typing import NoReturn
 
 
 class Terminated(SystemExit):
-    """The process was told to end; its exit status is the shell's 128 + signal."""
+    """SIGTERM came; the exit status is the shell's for it."""
+
+    def __init__(self) -> None:
+        super().__init__(128 + signal.SIGTERM)
 
 
 @contextmanager
-def terminated_as_exception() -> Iterator[None]:
-    """While the block runs, SIGTERM and SIGHUP raise `Terminated` in the main thread."""
-    numbers = [signal.SIGTERM] + ([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])
-    before = {number: signal.signal(number, _raise) for number in numbers}
+def sigterm_raises() -> Iterator[None]:
+    """Raise `Terminated` in the main thread when SIGTERM comes while the block runs."""
+    before = signal.signal(signal.SIGTERM, _raise)
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        signal.signal(signal.SIGTERM, before)
 
 
-def _raise(number: int, _frame: FrameType | None) -> NoReturn:
-    raise Terminated(128 + number)
+def _raise(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - a handler's form
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough: the end must not be cut short
+    raise Terminated

@@ -178,7 +178,8 @@ class NoAudit(Toy):
 
 
 class LongLeases(Toy):
-    fixed = {"lease_s": 0.3, "cooldown_s": 5.0}
+    def __init__(self) -> None:
+        self.fixed = {"lease_s": 0.3, "cooldown_s": 5.0}
 
 
 class RaisesInStart(Toy):
