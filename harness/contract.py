@@ -383,7 +383,9 @@ class AuditRecord:
         token: Fencing token the decision was about.
         owner: Lease owner in the state used.
         reasons: Every refusal that held, strongest first.
-        state: The policy state the decision was made on (lease, cooldown, suppression, …).
+        state: The policy state the decision was made on. What rules read of it: ``fence`` (last token
+            issued), ``lease`` (``owner``, ``token``, ``expires_at_ms``, or null), ``suppression`` (the
+            reasons that hold), ``cooldown`` (``until_ms``); anything else is for people.
         message_id: Resulting Message-ID.
         idempotency_key: Key of the send.
     """

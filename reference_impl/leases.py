@@ -35,13 +35,12 @@ class Standing(NamedTuple):
 
     def as_state(self) -> dict[str, Any]:
         """The same for the audit log."""
-        lease = self.lease
-        return {
-            "fence": self.fence,
-            "lease_owner": lease and lease.owner,
-            "lease_token": lease and lease.token,
-            "lease_expires_at_ms": lease and lease.expires_at_ms,
+        lease = self.lease and {
+            "owner": self.lease.owner,
+            "token": self.lease.token,
+            "expires_at_ms": self.lease.expires_at_ms,
         }
+        return {"fence": self.fence, "lease": lease}
 
 
 class Leases:

@@ -55,9 +55,9 @@ class Seen(NamedTuple):
         causes = self.suppression.causes if self.suppression else ()
         return {
             **self.standing.as_state(),
-            "suppressed": [cause.reason for cause in causes],
-            "cooldown_until_ms": self.cooldown_until_ms,
-            "override_by": self.override and self.override.person,
+            "suppression": [cause.reason for cause in causes],
+            "cooldown": {"until_ms": self.cooldown_until_ms},
+            "override": {"person": self.override and self.override.person},
         }
 
 
