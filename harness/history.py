@@ -220,6 +220,8 @@ class Operation:
         args: Arguments at invoke.
         invoked_ns: When it was invoked.
         completed_ns: When it was completed, or None while (or if never) open.
+        begin: Place of its invoke in the order of the history; two equal times have two places.
+        end: Place of its completion, or None.
         type: `OpType.INVOKE` while open, then ok, fail or info.
         answer: The completion's value.
         code: The completion's code.
@@ -229,9 +231,11 @@ class Operation:
         "agent",
         "answer",
         "args",
+        "begin",
         "code",
         "completed_ns",
         "contact",
+        "end",
         "f",
         "invoked_ns",
         "op",
@@ -240,7 +244,7 @@ class Operation:
         "type",
     )
 
-    def __init__(self, invoke: OpEvent) -> None:
+    def __init__(self, invoke: OpEvent, begin: int = 0) -> None:
         self.op = invoke.op
         self.agent = invoke.agent
         self.process = invoke.process
@@ -250,12 +254,15 @@ class Operation:
         self.args: Mapping[str, Any] = invoke.value
         self.invoked_ns = invoke.t
         self.completed_ns: int | None = None
+        self.begin = begin
+        self.end: int | None = None
         self.type = OpType.INVOKE
         self.answer: Mapping[str, Any] = {}
         self.code: str | None = None
 
-    def complete(self, event: OpEvent) -> None:
+    def complete(self, event: OpEvent, end: int = 0) -> None:
         """Take the completion in."""
+        self.end = end
         self.type = event.type
         self.completed_ns = event.t
         self.answer = event.value
@@ -276,14 +283,20 @@ class Pairer:
         self._busy: dict[tuple[str, str], str] = {}
         self._retired: set[tuple[str, str]] = set()
         self._seen: set[tuple[str, str]] = set()
+        self._place = 0
 
-    def feed(self, event: OpEvent) -> Operation:
+    def feed(self, event: OpEvent, place: int | None = None) -> Operation:
         """Return the operation this event begins or completes.
+
+        Args:
+            event: The next event.
+            place: Its place in the whole history; by default its place among operations.
 
         Raises:
             InvalidHistory: A completion without an invoke, an operation begun twice, a process
                 that acts while it waits, or one that acts again after an `info`.
         """
+        self._place = self._place + 1 if place is None else place
         key = (event.race, event.op)
         process = (event.race, event.process)
         if event.type is OpType.INVOKE:
@@ -299,7 +312,7 @@ class Pairer:
                 )
             self._seen.add(key)
             self._busy[process] = event.op
-            operation = self._open[key] = Operation(event)
+            operation = self._open[key] = Operation(event, self._place)
             return operation
         if key not in self._open:
             raise InvalidHistory(f"completion of {event.op} ({event.type}) without an invoke")
@@ -311,7 +324,7 @@ class Pairer:
         del self._busy[process]
         if event.type is OpType.INFO:
             self._retired.add(process)
-        operation.complete(event)
+        operation.complete(event, self._place)
         return operation
 
     def open_operations(self) -> list[Operation]:

@@ -1,1 +1,40 @@
-"""Rules over a history, one family a file."""
+"""Rules over a history, one family a file; `ALL` in the order reports tell them."""
+
+from .audit import RefusalHasState
+from .base import Rule
+from .clock import StoreDecides
+from .contacts import OneKey
+from .contract import Expected, Kept
+from .cooldown import BindsAll, NoDoubleContact
+from .keys import PayloadBound, ReplayIsOriginal
+from .leases import LiveAtSend, OneLive, ReleaseByHolder, RenewalHolds
+from .refusals import Explained
+from .sends import Arrived, Once
+from .suppression import Wins
+from .tokens import CommitOrder, Rise, StaleNeverSends
+
+ALL: tuple[type[Rule], ...] = (
+    Kept,
+    OneKey,
+    OneLive,
+    RenewalHolds,
+    ReleaseByHolder,
+    LiveAtSend,
+    Rise,
+    StaleNeverSends,
+    CommitOrder,
+    Once,
+    Arrived,
+    ReplayIsOriginal,
+    PayloadBound,
+    Wins,
+    BindsAll,
+    NoDoubleContact,
+    StoreDecides,
+    Explained,
+    RefusalHasState,
+    Expected,
+)
+"""Every rule; one whose capabilities a target lacks is left out and named."""
+
+BY_NAME: dict[str, type[Rule]] = {rule.name: rule for rule in ALL}

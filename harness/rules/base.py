@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 import msgspec
@@ -21,7 +21,6 @@ from ..history import (
     AuditEvent,
     DeliveryEvent,
     FaultEvent,
-    History,
     MarkEvent,
     Operation,
     OpEvent,
@@ -29,6 +28,10 @@ from ..history import (
     Pairer,
 )
 from ..verdict import Finding, Verdict
+from .ledger import Intent, Ledger, Person, View
+
+FINDINGS_A_RULE_MAX = 100
+"""How many findings of one rule are kept; the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,20 +43,20 @@ class RaceInfo:
         capabilities: What the target can do.
         agents: Ids of the agents.
         isolated: False where the target's fixed lengths keep a layer on that should be off.
+        clock: ``real``, or ``virtual`` where the history's clock is the store's own.
     """
 
     settings: Settings = field(default_factory=Settings)
     capabilities: frozenset[Capability] = frozenset(Capability)
     agents: tuple[str, ...] = ()
     isolated: bool = True
+    clock: str = "real"
 
     @classmethod
     def from_mark(cls, data: Mapping[str, Any]) -> RaceInfo:
         """Read the data of a ``race.begin`` mark."""
-        return msgspec.convert(
-            {name: data[name] for name in ("settings", "capabilities", "agents") if name in data},
-            cls,
-        )
+        names = (each.name for each in fields(cls))
+        return msgspec.convert({name: data[name] for name in names if name in data}, cls)
 
     def to_mark(self) -> dict[str, Any]:
         """The same as JSON."""
@@ -65,32 +68,44 @@ class RaceInfo:
 class Rule:
     """One property of a history. Subclasses override what they need to hear.
 
+    What was told so far stands in `self.ledger`; a rule keeps little of its own.
+
     Attributes:
         name: ``family.property``, such as ``tokens.rise``.
         spec: Numbers of the spec it carries.
         needs: Capabilities without which it can't be judged.
         seen_through: Layers that would hide a breach of it from somebody who only counts mail.
+        hears: Mailbox methods whose operations it is told of; empty for all.
+        outcomes: How those must have ended for `completed` and `settled`; empty for all.
     """
 
     name: ClassVar[str]
     spec: ClassVar[tuple[str, ...]]
     needs: ClassVar[frozenset[Capability]] = frozenset()
+    seen_through: ClassVar[tuple[str, ...]] = ()
+    hears: ClassVar[frozenset[str]] = frozenset()
+    outcomes: ClassVar[frozenset[OpType]] = frozenset()
 
-    def __init__(self, info: RaceInfo) -> None:
+    def __init__(self, info: RaceInfo, ledger: Ledger) -> None:
         self.info = info
+        self.ledger = ledger
         self.exercised = 0
         """How many times it had something to judge; 0 means its silence says nothing."""
 
-    def invoked(self, op: Operation) -> Iterable[Finding]:
+    def invoked(self, view: View) -> Iterable[Finding]:
         """An operation began."""
         return ()
 
-    def completed(self, op: Operation) -> Iterable[Finding]:
-        """An operation ended; `op.type` is ok, fail or info."""
+    def completed(self, view: View) -> Iterable[Finding]:
+        """An operation ended; `view.op.type` is ok, fail or info."""
         return ()
 
-    def delivered(self, event: DeliveryEvent) -> Iterable[Finding]:
-        """A message reached the receiving mailbox."""
+    def settled(self, view: View) -> Iterable[Finding]:
+        """An operation ended, and so did all that overlapped it: all that could explain it is known."""
+        return ()
+
+    def delivered(self, event: DeliveryEvent, intent: Intent | None) -> Iterable[Finding]:
+        """A message reached the receiving mailbox; `intent` if an agent sent one of that id."""
         return ()
 
     def struck(self, event: FaultEvent) -> Iterable[Finding]:
@@ -110,8 +125,8 @@ class Rule:
         return ()
 
     def state(self) -> Hashable:
-        """What its further findings depend on, for the simulator's visited states."""
-        return freeze({name: value for name, value in vars(self).items() if name != "info"})
+        """What its further findings depend on beside the ledger, for the simulator's visited states."""
+        return freeze({name: item for name, item in vars(self).items() if name not in _NO_STATE})
 
     def finding(
         self, message: str, *ops: Operation, contact: str = "", t: int | None = None
@@ -122,11 +137,17 @@ class Rule:
             rule=self.name,
             spec=self.spec,
             message=message,
-            ops=tuple(op.op for op in ops),
+            ops=tuple(dict.fromkeys(op.op for op in ops)),
             contact=contact or (ops[0].contact if ops else ""),
             agents=tuple(dict.fromkeys(op.agent for op in ops)),
             t=when if t is None else t,
         )
+
+
+COUNTS = ("duplicates", "double_contacts", "late_hand_overs")
+"""What rules count beside their findings; summed over all of them."""
+
+_NO_STATE = frozenset({"info", "ledger", "exercised", *COUNTS})
 
 
 def freeze(value: Any) -> Hashable:
@@ -158,10 +179,12 @@ class Judgement:
         duplicates: Deliveries beyond the first of an intent.
         double_contacts: Pairs of agents that wrote to one person inside a cooldown.
         late_hand_overs: Deliveries after a newer grant, authorised before it.
+        left_out: Rule to how many findings it had beyond those kept.
     """
 
     verdict: Verdict
     findings: tuple[Finding, ...]
+    left_out: Mapping[str, int] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
     exercised: Mapping[str, int] = field(default_factory=dict)
     not_judged: tuple[str, ...] = ()
@@ -180,12 +203,35 @@ class Judge:
     """
 
     def __init__(self, info: RaceInfo, rules: Sequence[type[Rule]]) -> None:
-        self.rules = [rule(info) for rule in rules if rule.needs <= info.capabilities]
+        self.ledger = Ledger(info.settings, virtual=info.clock == "virtual")
+        self.rules = [rule(info, self.ledger) for rule in rules if rule.needs <= info.capabilities]
         self.not_judged = tuple(rule.name for rule in rules if not rule.needs <= info.capabilities)
         self.findings: list[Finding] = []
+        self.left_out: Counter[str] = Counter()
         self.unknown: list[str] = []
         self.windows: Counter[str] = Counter()
         self._pairer = Pairer()
+        self._place = 0
+        self._found: Counter[str] = Counter()
+        self._listen()
+
+    def _listen(self) -> None:
+        """Note who hears what, so that an event costs only those that override its hook."""
+        self._hooks: dict[object, tuple[Rule, ...]] = {}
+        self._stateful = [rule for rule in self.rules if vars(rule).keys() - _NO_STATE]
+
+    def _listeners(self, hook: str, f: str = "", outcome: OpType | None = None) -> tuple[Rule, ...]:
+        key = (hook, f, outcome)
+        found = self._hooks.get(key)
+        if found is None:
+            found = self._hooks[key] = tuple(
+                rule
+                for rule in self.rules
+                if getattr(type(rule), hook) is not getattr(Rule, hook)
+                and (not f or not rule.hears or f in rule.hears)
+                and (outcome is None or not rule.outcomes or outcome in rule.outcomes)
+            )
+        return found
 
     def feed(self, event: AnyEvent) -> None:
         """Take one event in.
@@ -193,35 +239,66 @@ class Judge:
         Raises:
             InvalidHistory: The event can't stand where it stands.
         """
+        self._place += 1
         if isinstance(event, OpEvent):
-            op = self._pairer.feed(event)
-            self._tell("invoked" if event.type is OpType.INVOKE else "completed", op)
+            self._operation(event)
         elif isinstance(event, DeliveryEvent):
-            self._tell("delivered", event)
+            intent = self.ledger.delivered(event)
+            self._tell(self._listeners("delivered"), "delivered", event, intent)
         elif isinstance(event, FaultEvent):
-            self._tell("struck", event)
+            for person in self.ledger.struck(event):
+                self._settle(person)
+            self._tell(self._listeners("struck"), "struck", event)
         elif isinstance(event, AuditEvent):
-            self._tell("decided", event)
+            self._tell(self._listeners("decided"), "decided", event)
         else:
             if event.name == "window":
                 self.windows[event.data["window"]] += 1
-            self._tell("marked", event)
+            self._tell(self._listeners("marked"), "marked", event)
+
+    def _operation(self, event: OpEvent) -> None:
+        op = self._pairer.feed(event, self._place)
+        if event.type is OpType.INVOKE:
+            view = self.ledger.begin(op)
+            self._tell(self._listeners("invoked", op.f), "invoked", view)
+            return
+        view = self.ledger.complete(op)
+        self._tell(self._listeners("completed", op.f, op.type), "completed", view)
+        self._settle(view.person)
+
+    def _settle(self, person: Person) -> None:
+        for view in self.ledger.settled(person):
+            op = view.op
+            self._tell(self._listeners("settled", op.f, op.type), "settled", view)
 
     def finish(self) -> None:
-        """Say that the history ended."""
-        self._tell("finish", self._pairer.open_operations())
+        """Say that the history ended: what is open stays unknown for ever."""
+        for person in self.ledger.people.values():
+            person.open.clear()
+            self._settle(person)
+        self._tell(self._listeners("finish"), "finish", self._pairer.open_operations())
 
     def state(self) -> Hashable:
-        """The state of all rules together."""
-        return tuple(rule.state() for rule in self.rules)
+        """What the findings still to come depend on."""
+        return (self.ledger.state(), tuple(rule.state() for rule in self._stateful))
 
-    def _tell(self, what: str, item: object) -> None:
-        for rule in tuple(self.rules):
+    def _tell(self, rules: tuple[Rule, ...], hook: str, *items: object) -> None:
+        for rule in rules:
             try:
-                self.findings.extend(getattr(rule, what)(item))
+                for finding in getattr(rule, hook)(*items):
+                    self._take(finding)
             except Exception as error:  # noqa: BLE001 - a rule that crashed is unknown, never valid
-                self.rules.remove(rule)
                 self.unknown.append(f"rule {rule.name} crashed: {type(error).__name__}: {error}")
+                self.rules.remove(rule)
+                self._listen()
+
+    def _take(self, finding: Finding) -> None:
+        """Keep a finding; a rule that is broken at every step does not fill the memory."""
+        self._found[finding.rule] += 1
+        if self._found[finding.rule] <= FINDINGS_A_RULE_MAX:
+            self.findings.append(finding)
+        else:
+            self.left_out[finding.rule] += 1
 
     def judgement(self) -> Judgement:
         """What the rules say so far."""
@@ -229,15 +306,11 @@ class Judge:
             verdict = Verdict.INVALID
         else:
             verdict = Verdict.UNKNOWN if self.unknown else Verdict.VALID
-        counts = Counter(
-            {
-                name: sum(getattr(rule, name, 0) for rule in self.rules)
-                for name in ("duplicates", "double_contacts", "late_hand_overs")
-            }
-        )
+        counts = {name: sum(getattr(rule, name, 0) for rule in self.rules) for name in COUNTS}
         return Judgement(
             verdict=verdict,
             findings=tuple(self.findings),
+            left_out=dict(self.left_out),
             unknown=tuple(self.unknown),
             exercised={rule.name: rule.exercised for rule in self.rules},
             not_judged=self.not_judged,
@@ -246,11 +319,11 @@ class Judge:
         )
 
 
-def judge(history: History, info: RaceInfo, rules: Sequence[type[Rule]]) -> Judgement:
+def judge(history: Iterable[AnyEvent], info: RaceInfo, rules: Sequence[type[Rule]]) -> Judgement:
     """Judge one race's history.
 
     Args:
-        history: Its events.
+        history: Its events, in order.
         info: The race.
         rules: Rule classes, usually `leaserace.harness.rules.ALL`.
 

@@ -1,0 +1,146 @@
+"""The audit log: no refusal without the state that explains it (spec: R3)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from ..contract import Capability, Code
+from ..history import AuditEvent, Operation, OpType
+from ..verdict import Finding
+from .base import Rule
+from .ledger import View
+
+_EXCUSED = frozenset(
+    {
+        Code.STORE_BUSY,
+        Code.INVALID_ADDRESS,
+        Code.INVALID_MESSAGE,
+        Code.KEY_INVALID,
+        Code.KEY_MISSING,
+        Code.NOT_AUTHORISED,
+    }
+)
+"""No transaction was had, or the request was none: no decision about a contact was made."""
+
+Record = Mapping[str, Any]
+
+
+class RefusalHasState(Rule):
+    """Each refusal stands in the audit log, with the policy state that explains it.
+
+    Spec: R3, S7. For every refused call there is a record of the same actor, event and code, and of
+    the same contact where its key is known. Its ``state`` shows why: the live lease for
+    `contact_owned`, the list entry for `suppressed`, an end in the future for `cooldown_active`, a
+    higher stored token for `stale_fencing_token`, an end in the past for `lease_expired`. Records
+    nobody saw the answer of are welcome. A busy store had no transaction to write in.
+
+    Legal::
+
+        support-01 acquire -> contact_owned
+        audit: support-01 acquire contact_owned, state lease owner sales-01, ends later than at_ms
+
+    Illegal::
+
+        support-01 acquire -> contact_owned
+        audit: nothing
+    """
+
+    name = "audit.refusal_has_state"
+    spec = ("R3", "S7")
+    needs = frozenset({Capability.AUDIT})
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._refused: dict[tuple[str, str, str], list[Operation]] = defaultdict(list)
+        self._keys: dict[str, set[str]] = defaultdict(set)
+        self._records: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
+
+    def completed(self, view: View) -> Iterable[Finding]:
+        op = view.op
+        if op.type is OpType.FAIL and op.code not in _EXCUSED:
+            self._refused[op.agent, op.f, op.code or ""].append(op)
+        elif op.type is OpType.OK and "key" in op.answer:
+            self._keys[op.contact].add(op.answer["key"])
+        return ()
+
+    def decided(self, event: AuditEvent) -> Iterable[Finding]:
+        record = event.value
+        decision = record["decision"]
+        self._records[record["actor"], record["event"], decision][record["key"]] += 1
+        shown = _SHOWN.get(decision)
+        problem = shown and shown(record, record.get("state") or {})
+        if problem:
+            yield self.finding(
+                f"record {event.seq} of the audit log: {record['event']} of {record['actor']} was "
+                f"refused with {decision}, but its state shows {problem}",
+                t=event.t,
+            )
+
+    def finish(self, open_ops: Sequence[Operation]) -> Iterable[Finding]:
+        for (agent, f, code), ops in self._refused.items():
+            self.exercised += len(ops)
+            missing = self._without_record(ops, self._records[agent, f, code])
+            if missing:
+                yield self.finding(
+                    f"{len(missing)} times {f} of {agent} was refused with {code}, "
+                    f"and the audit log does not say so",
+                    *missing[:8],
+                )
+
+    def _without_record(self, ops: list[Operation], records: Counter[str]) -> list[Operation]:
+        """Match each operation with a record of its own: known contacts first."""
+        missing = []
+        for op in sorted(ops, key=lambda op: not self._keys.get(op.contact)):
+            keys = self._keys.get(op.contact) or records.keys()
+            match = next((key for key in keys if records[key] > 0), None)
+            if match is None:
+                missing.append(op)
+            else:
+                records[match] -= 1
+        return missing
+
+    def state(self) -> object:
+        """Of the refusals only how many of each there are."""
+        return frozenset((*key, len(ops)) for key, ops in self._refused.items())
+
+
+def _owned(record: Record, state: Record) -> str | None:
+    lease = state.get("lease") or {}
+    if not lease.get("owner"):
+        return "no owner"
+    if (lease.get("expires_at_ms") or 0) <= record["at_ms"]:
+        return f"a lease that had ended at {lease.get('expires_at_ms')}"
+    return None
+
+
+def _suppressed(_: Record, state: Record) -> str | None:
+    return None if state.get("suppression") else "no entry of the list"
+
+
+def _cooling(record: Record, state: Record) -> str | None:
+    until_ms = (state.get("cooldown") or {}).get("until_ms") or 0
+    return None if until_ms > record["at_ms"] else f"a cooldown until {until_ms}"
+
+
+def _stale(record: Record, state: Record) -> str | None:
+    stored = max((state.get("lease") or {}).get("token") or 0, state.get("fence") or 0)
+    token = record.get("token") or 0
+    return None if stored > token else f"the stored token {stored} against {token}"
+
+
+def _expired(record: Record, state: Record) -> str | None:
+    lease = state.get("lease")
+    if not lease or (lease.get("expires_at_ms") or 0) <= record["at_ms"]:
+        return None
+    return f"a lease that ends at {lease['expires_at_ms']}"
+
+
+_SHOWN: Mapping[str, Callable[[Record, Record], str | None]] = {
+    Code.CONTACT_OWNED: _owned,
+    Code.SUPPRESSED: _suppressed,
+    Code.COOLDOWN_ACTIVE: _cooling,
+    Code.STALE_FENCING_TOKEN: _stale,
+    Code.LEASE_EXPIRED: _expired,
+}

@@ -1,0 +1,202 @@
+"""Idempotency keys: a retry gets the original answer, another payload gets none (spec: K2, K4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ..contract import Capability, Code, SendState
+from ..history import Operation, OpType
+from ..verdict import Finding
+from .base import Rule
+from .claims import is_before, may_precede
+from .ledger import Intent, View
+
+_NEEDS = frozenset({Capability.SEND, Capability.IDEMPOTENCY})
+_RETRY_MAY_BE_TOLD = frozenset({Code.SEND_IN_PROGRESS, Code.STORE_BUSY, Code.NOT_AUTHORISED})
+
+
+class _Keyed(Rule):
+    """What both rules about keys share: the window, judged so that doubt excuses."""
+
+    def _in_window(self, *views: View) -> bool:
+        """Whether all these calls certainly lie inside one window of their key (spec: K5)."""
+        ledger = self.ledger
+        first_ns = min(view.op.invoked_ns for view in views)
+        last_ns = max(view.op.completed_ns or view.op.invoked_ns for view in views)
+        return last_ns - first_ns < ledger.window_ns - ledger.slack_ns(ledger.window_ns)
+
+    def _others(self, view: View) -> list[View]:
+        """The other sends under the same key."""
+        sends = self.ledger.keys.get(view.key, ()) if view.key else ()
+        return [each for each in sends if each.op is not view.op]
+
+
+class ReplayIsOriginal(_Keyed):
+    """Inside its window a key is executed once; every further answer repeats the first one.
+
+    Spec: K2, K3, K5, K6, K10, S2. Message id and status are the original's, marked as a replay, for
+    whoever asks and before any other check: a retry of a completed send is not refused because of a
+    lease, a cooldown or a suppression. A message id told with an unknown outcome stays. A look-up
+    agrees.
+
+    Legal::
+
+        sales-01 send key k -> 201 <a>
+        sales-01 send key k -> 201 <a>, a replay
+
+    Illegal::
+
+        sales-01 send key k -> 201 <a>
+        sales-01 send key k -> 200 <b>, a replay
+    """
+
+    name = "keys.replay_is_original"
+    spec = ("K2", "K10", "S2")
+    needs = _NEEDS
+    hears = frozenset({"send", "lookup"})
+    seen_through = ("cooldown",)
+
+    def completed(self, view: View) -> Iterable[Finding]:
+        op = view.op
+        if op.f == "lookup":
+            return self._looked_up(view)
+        same = [each for each in self._others(view) if each.payload == view.payload]
+        self.exercised += bool(same)
+        if op.type is OpType.OK:
+            return self._answered(view, same)
+        if op.type is OpType.FAIL or op.code == Code.SEND_STATUS_UNKNOWN:
+            return [*self._refused(view, same), *self._renamed(view, same)]
+        return ()
+
+    def settled(self, view: View) -> Iterable[Finding]:
+        """A replay needs an original: now every call that can be one is known."""
+        op = view.op
+        if op.f != "send" or op.type is not OpType.OK or not op.answer.get("replay"):
+            return
+        if not any(_may_be_original(each, op) for each in self._others(view)):
+            yield self.finding(
+                f"{op.agent} was given a replay for key {view.key}, but no call can be its original",
+                op,
+            )
+
+    def _answered(self, view: View, same: list[View]) -> Iterable[Finding]:
+        for first in (each for each in same if each.op.type is OpType.OK):
+            if not self._in_window(first, view):
+                continue
+            problem = _difference(first, view)
+            if problem:
+                yield self.finding(f"key {view.key}: {problem}", first.op, view.op)
+                return
+        yield from self._renamed(view, same)
+
+    def _renamed(self, view: View, same: list[View]) -> Iterable[Finding]:
+        """A message id told with an unknown outcome is fixed (spec: S8)."""
+        told = view.op.answer.get("message_id")
+        for other in same:
+            known = other.op.answer.get("message_id")
+            unknown = Code.SEND_STATUS_UNKNOWN in {other.op.code, view.op.code}
+            if unknown and told and known and told != known and self._in_window(other, view):
+                yield self.finding(
+                    f"key {view.key}: message id {known} while its outcome was unknown, "
+                    f"and {told} in another answer",
+                    other.op,
+                    view.op,
+                )
+                return
+
+    def _refused(self, view: View, same: list[View]) -> Iterable[Finding]:
+        if view.op.code in _RETRY_MAY_BE_TOLD:
+            return
+        oldest = [each for each in same if each.op.type is not OpType.FAIL]
+        for first in oldest:
+            if first.op.type is OpType.OK and is_before(first.op, view.op):
+                if self._in_window(view, *oldest):
+                    yield self.finding(
+                        f"{view.op.agent} tried key {view.key} again after it was completed and was "
+                        f"told {view.op.code} instead of the original answer",
+                        first.op,
+                        view.op,
+                    )
+                return
+
+    def _looked_up(self, view: View) -> Iterable[Finding]:
+        op = view.op
+        if op.type is not OpType.OK:
+            return
+        for first in self._others(view):
+            done = first.op.type is OpType.OK and is_before(first.op, op)
+            if not done or not self._in_window(first, view):
+                continue
+            self.exercised += 1
+            wanted = first.op.answer.get("message_id")
+            if op.answer.get("state") == SendState.ABSENT or op.answer.get("message_id") != wanted:
+                yield self.finding(
+                    f"{op.agent} looked key {view.key} up and was told "
+                    f"{op.answer.get('state')} {op.answer.get('message_id')}, "
+                    f"but {wanted} had been sent",
+                    first.op,
+                    op,
+                )
+            return
+
+
+def _difference(first: View, second: View) -> str | None:
+    """What two acknowledgements of one send contradict each other in, or None."""
+    one, two = first.op.answer, second.op.answer
+    if first.is_executed and second.is_executed:
+        return "it was executed twice"
+    for name in ("message_id", "status"):
+        if one.get(name) != two.get(name):
+            return f"{name} {one.get(name)} at first, then {two.get(name)}"
+    return None
+
+
+def _may_be_original(view: View, replay: Operation) -> bool:
+    op = view.op
+    executed = view.is_executed or op.type in {OpType.INFO, OpType.INVOKE}
+    return executed and may_precede(op, replay)
+
+
+class PayloadBound(_Keyed):
+    """A key stands for one payload: the same key with another one is not acknowledged.
+
+    Spec: K4, X7. The payload is the contact, the subject and the body; a token or a spelling is not
+    part of it.
+
+    Legal::
+
+        sales-01 send key k "hello"   -> sent
+        sales-01 send key k "goodbye" -> key_reused
+
+    Illegal::
+
+        sales-01 send key k "hello"   -> sent
+        sales-01 send key k "goodbye" -> sent
+    """
+
+    name = "keys.payload_bound"
+    spec = ("K4",)
+    needs = _NEEDS
+    hears = frozenset({"send"})
+
+    def completed(self, view: View) -> Iterable[Finding]:
+        other = [each for each in self._others(view) if each.payload != view.payload]
+        self.exercised += bool(other)
+        if view.op.type is not OpType.OK:
+            return
+        for first in other:
+            if _was_executed(first, self.ledger.intents) and self._in_window(first, view):
+                yield self.finding(
+                    f"key {view.key} was acknowledged for two payloads, "
+                    f"by {first.op.agent} and by {view.op.agent}",
+                    first.op,
+                    view.op,
+                )
+                return
+
+
+def _was_executed(view: View, intents: Mapping[str, Intent]) -> bool:
+    if view.op.type is OpType.OK:
+        return True
+    intent = intents.get(view.intent)
+    return view.op.type is not OpType.FAIL and intent is not None and intent.deliveries > 0

@@ -1,0 +1,189 @@
+"""What is known of one contact, of one logical send, and of an operation at its beginning."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+from ..contract import MessageKind
+from ..history import Operation, OpType
+from .claims import Claim
+
+
+def normal_key(key: str | None) -> str:
+    """An idempotency key as it is compared: case folded, white space stripped (spec: K3)."""
+    return "".join(key.split()).casefold() if key else ""
+
+
+class View:
+    """An operation together with what was certain when it was invoked.
+
+    Attributes:
+        op: The operation.
+        person: The contact it is about.
+        top: The newest lease whose grant had been answered by then, or None.
+        banned: The last suppression that had been answered by then, or None.
+        token: The fencing token it was made with, or None.
+        intent, key, kind, payload: Of a send; the key is normalised, the payload is a fingerprint.
+    """
+
+    __slots__ = ("banned", "intent", "key", "kind", "op", "payload", "person", "token", "top")
+
+    def __init__(self, op: Operation, person: Person) -> None:
+        self.op = op
+        self.person = person
+        self.top = person.top
+        self.banned = person.banned
+        args = op.args
+        message: Mapping[str, Any] = args.get("message") or args
+        self.token: int | None = message.get("token")
+        self.key = normal_key(message.get("key"))
+        self.intent: str = message.get("intent") or ""
+        self.kind: str = message.get("kind") or MessageKind.COMMERCIAL
+        self.payload = hash((op.contact, message.get("subject"), message.get("body")))
+
+    @property
+    def is_executed(self) -> bool:
+        """Whether the target says that this very call sent the message."""
+        return self.op.type is OpType.OK and not self.op.answer.get("replay", False)
+
+    def picture(self) -> Hashable:
+        """What later judgements depend on, times and places aside."""
+        op, answer = self.op, self.op.answer
+        return (
+            op.f,
+            op.agent,
+            op.type,
+            op.code,
+            self.token,
+            self.intent,
+            self.key,
+            self.payload,
+            self.top and self.top.token,
+            self.banned is None,
+            answer.get("token"),
+            answer.get("message_id"),
+            answer.get("expires_at_ms"),
+            answer.get("status"),
+            answer.get("replay"),
+        )
+
+
+class Intent:
+    """One logical send: its tries, refused ones too, and how often it arrived."""
+
+    __slots__ = ("delivered_ns", "deliveries", "name", "person", "tries")
+
+    def __init__(self, name: str, person: Person) -> None:
+        self.name = name
+        self.person = person
+        self.tries: list[View] = []
+        self.deliveries = 0
+        self.delivered_ns = 0
+
+    def causes(self) -> list[View]:
+        """Tries that may have made it arrive; all of them where every one was refused."""
+        return [view for view in self.tries if view.op.type is not OpType.FAIL] or self.tries
+
+
+class Person:
+    """What is known of one contact.
+
+    Attributes:
+        claims: Leases whose grant was answered; old ones are forgotten.
+        forgotten: The highest token of a forgotten lease.
+        asked: Acquires that may have been granted without the agent being told.
+        bans, lifts, overrides: Operations of that kind that happened or may have.
+        sends: Sends that may have been authorised and can still matter to a cooldown.
+    """
+
+    __slots__ = (
+        "_picture",
+        "asked",
+        "banned",
+        "bans",
+        "claims",
+        "forgotten",
+        "intents",
+        "lifts",
+        "name",
+        "open",
+        "overrides",
+        "sends",
+        "top",
+        "waiting",
+    )
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.open: dict[str, View] = {}
+        self.waiting: deque[View] = deque()
+        self.claims: list[Claim] = []
+        self.forgotten = 0
+        self.top: Claim | None = None
+        self.asked: list[Operation] = []
+        self.bans: list[Operation] = []
+        self.banned: Operation | None = None
+        self.lifts: list[Operation] = []
+        self.overrides: list[Operation] = []
+        self.sends: list[View] = []
+        self.intents: dict[str, Intent] = {}
+        self._picture: Hashable = None
+
+    def claim_of(self, token: int | None, agent: str) -> Claim | None:
+        """The lease with this token, if possible one of this agent's."""
+        found = None
+        for claim in reversed(self.claims):
+            if claim.token == token:
+                if claim.agent == agent:
+                    return claim
+                found = found or claim
+        return found
+
+    def touch(self) -> None:
+        """Something was learnt."""
+        self._picture = None
+
+    def picture(self) -> Hashable:
+        """What further judgements depend on; places count only by their order."""
+        if self._picture is None:
+            self._picture = self._draw()
+        return self._picture
+
+    def _draw(self) -> Hashable:
+        rows: dict[int, tuple[Operation, Hashable]] = {}
+        for claim in self.claims:
+            for op in (claim.op, *claim.renewals, *claim.releases):
+                rows[op.begin] = (op, _told(op))
+        for op in (*self.asked, *self.bans, *self.lifts, *self.overrides):
+            rows[op.begin] = (op, _told(op))
+        for view in (*self.open.values(), *self.waiting, *self.sends):
+            rows[view.op.begin] = (view.op, view.picture())
+        for intent in self.intents.values():
+            for view in intent.tries:
+                rows[view.op.begin] = (view.op, view.picture())
+        places = [op.end for op, _ in rows.values() if op.end is not None]
+        rank = {place: number for number, place in enumerate(sorted([*rows, *places]))}
+        return (
+            tuple(
+                (rank[begin], rank.get(op.end or -1), op.invoked_ns // MS, _ms(op), picture)
+                for begin, (op, picture) in sorted(rows.items())
+            ),
+            tuple((each.name, each.deliveries) for each in self.intents.values()),
+            self.top and self.top.token,
+            self.forgotten,
+        )
+
+
+MS = 1_000_000
+"""Nanoseconds in a millisecond; finer than that the simulator's time only counts events."""
+
+
+def _ms(op: Operation) -> int:
+    return -1 if op.completed_ns is None else op.completed_ns // MS
+
+
+def _told(op: Operation) -> Hashable:
+    """What an operation's own arguments and answer add to the picture."""
+    return (op.f, op.agent, op.type, op.code, op.args.get("token"), op.answer.get("token"))

@@ -1,0 +1,129 @@
+"""Sends against what arrived: the receiving mailbox is the ground truth (spec: K2, S8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..contract import Capability
+from ..history import DeliveryEvent, Operation, OpType
+from ..verdict import Finding
+from .base import Rule
+from .ledger import Intent, View
+
+
+class Once(Rule):
+    """Each logical send arrives at most once, however often it is tried under one key.
+
+    Spec: K2, K10, S8, X1, X4. All deliveries beyond the first are counted as duplicates. They are a
+    finding unless the caller asked for them: by another key on each try, by tries that a target
+    without keys can't join, or by a try after the key's window (K5).
+
+    Legal::
+
+        sales-01 send key k -> reply lost       (delivered)
+        sales-01 send key k -> sent, a replay
+
+    Illegal::
+
+        sales-01 send key k -> reply lost       (delivered)
+        sales-01 send key k -> sent             (delivered)
+    """
+
+    name = "sends.once"
+    spec = ("K2", "K10", "S8")
+    needs = frozenset({Capability.SEND})
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.duplicates = 0
+
+    def delivered(self, event: DeliveryEvent, intent: Intent | None) -> Iterable[Finding]:
+        if intent is None:
+            return
+        self.exercised += 1
+        if intent.deliveries == 1:
+            return
+        self.duplicates += 1
+        if intent.deliveries > self._asked_for(intent):
+            first = intent.tries[0].op
+            yield self.finding(
+                f"the message {intent.name} of {first.agent} to {first.contact} arrived "
+                f"{intent.deliveries} times",
+                *(view.op for view in intent.causes()),
+                t=event.t,
+            )
+
+    def _asked_for(self, intent: Intent) -> int:
+        """How many deliveries the tries explain."""
+        tries = intent.causes()
+        if Capability.IDEMPOTENCY not in self.info.capabilities:
+            return len(tries)
+        keys = [view.key for view in tries]
+        asked = keys.count("") + len({key for key in keys if key})
+        first_ns = tries[0].op.invoked_ns
+        reach_ns = self.ledger.window_ns - self.ledger.slack_ns(self.ledger.window_ns)
+        # A try that may have come after the window is a new request.
+        return asked + sum(_last_ns(view) - first_ns >= reach_ns for view in tries[1:])
+
+
+def _last_ns(view: View) -> int:
+    return view.op.completed_ns or view.op.invoked_ns
+
+
+class Arrived(Rule):
+    """What was acknowledged has arrived, and what was refused has not.
+
+    Spec: S8, K2, R. A target that says "sent" and sends nothing fails here; so does one that answers
+    "refused", which means it never happens, and sends. An acknowledged replay stands for the message
+    of the call it replays.
+
+    Legal::
+
+        sales-01 send -> sent        (delivered)
+
+    Illegal::
+
+        sales-01 send -> sent        (nothing arrives)
+    """
+
+    name = "sends.arrived"
+    spec = ("S8", "K2", "R")
+    needs = frozenset({Capability.SEND})
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._arrived: set[str] = set()
+
+    def delivered(self, event: DeliveryEvent, intent: Intent | None) -> Iterable[Finding]:
+        self._arrived.add(event.message_id)
+        return ()
+
+    def finish(self, open_ops: Sequence[Operation]) -> Iterable[Finding]:
+        for intent in self.ledger.intents.values():
+            accepted = [view.op for view in intent.tries if view.op.type is OpType.OK]
+            self.exercised += len(accepted)
+            if intent.deliveries and _all_refused(intent):
+                yield self._refused(intent)
+            if intent.deliveries:
+                continue
+            missing = [op for op in accepted if op.answer.get("message_id") not in self._arrived]
+            if missing:
+                op = missing[0]
+                yield self.finding(
+                    f"{op.agent} was told that its mail to {op.contact} was sent, "
+                    f"and it never arrived (message {intent.name})",
+                    *missing,
+                )
+
+    def _refused(self, intent: Intent) -> Finding:
+        ops = [view.op for view in intent.tries]
+        return self.finding(
+            f"every try of {ops[0].agent} to send {intent.name} to {ops[0].contact} was refused, "
+            f"and it arrived",
+            *ops,
+        )
+
+
+def _all_refused(intent: Intent) -> bool:
+    return all(view.op.type is OpType.FAIL for view in intent.tries)
