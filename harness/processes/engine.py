@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-from ..contract import Capability, Settings, UsageError
-from ..engine import RaceRun, race_name
+from ..contract import Target, UsageError
+from ..engine import RaceRun, race_name, settings_in_force
 from ..rules.base import RaceInfo
 from ..scenario import Scenario, Variant
 from .deadlines import Deadlines
@@ -64,7 +63,8 @@ class ProcessEngine:
         self._smtp_port = smtp_port
         self._deadlines = deadlines or Deadlines()
         self._door = Door(target, self._run_dir / "door", self._deadlines.import_s)
-        self._declared: Mapping[str, Any] = {}
+        self.target = Target()
+        """What the target declares of itself; it is loaded in other processes only."""
 
     def __enter__(self) -> Self:
         """Start what all races share.
@@ -106,25 +106,10 @@ class ProcessEngine:
         )
         host = Host(door.child(), self._target, folder / "target.log")
         door.prepare(1)
-        self._declared = host.declared(self._deadlines.import_s)
+        self.target = host.declared(self._deadlines.import_s)
         host.end()
         self._address = self._mail.address()
         door.sweep(keep=[self._mail.process])
-
-    @property
-    def target_name(self) -> str:
-        """What the target calls itself."""
-        return str(self._declared["name"])
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What the target says it can do."""
-        return frozenset(Capability(name) for name in self._declared["capabilities"])
-
-    @property
-    def points(self) -> frozenset[str]:
-        """Points the target says it passes."""
-        return frozenset(self._declared["points"])
 
     def run(
         self, scenario: Scenario, variant: Variant, *, agents: int, rounds: int | None = None
@@ -139,7 +124,7 @@ class ProcessEngine:
             race=race,
             scenario=scenario,
             variant=variant,
-            info=self._info(variant.settings or scenario.settings, agents),
+            info=self._info(scenario, variant, agents),
             rounds=rounds or variant.rounds or scenario.rounds,
             seed=self._seed,
             target=self._target,
@@ -162,21 +147,14 @@ class ProcessEngine:
             self._door.sweep(within_s, keep=[self._mail.process])
         return result
 
-    def _info(self, wanted: Settings, agents: int) -> RaceInfo:
-        """What is in force: the wanted lengths, but for those the target can't change."""
-        fixed: Mapping[str, float] = self._declared["fixed"]
-        known = {field.name for field in fields(Settings)}
-        if unknown := sorted(set(fixed) - known):
-            raise UsageError(
-                f"target {self._target!r}: `fixed` names {unknown[0]!r}; it may name"
-                f" {', '.join(sorted(known))}"
-            )
-        settings = replace(wanted, **fixed)
+    def _info(self, scenario: Scenario, variant: Variant, agents: int) -> RaceInfo:
+        wanted = variant.settings or scenario.settings
+        fixed = self.target.fixed
         return RaceInfo(
-            settings=settings,
-            capabilities=self.capabilities,
+            settings=settings_in_force(scenario, variant, self.target),
+            capabilities=frozenset(self.target.capabilities),
             agents=agent_ids(agents),
-            isolated=not (settings.cooldown_s > 0 and wanted.cooldown_s == 0),
+            isolated=all(getattr(wanted, name) == value for name, value in fixed.items()),
         )
 
     def _fresh_folder(self, race: str) -> Path:

@@ -56,11 +56,10 @@ def main(connection: wire.Connection, orders: Mapping[str, Any]) -> None:
 
     try:
         target = preload.target(orders["target"])
-        ready = wire.Ready(data=_declared(target))
+        wire.send(connection, wire.Ready(data=_json(_declared(target), "what it declares")))
     except Exception as error:  # noqa: BLE001 - a target's own; it is named to the user
         wire.send(connection, reason("loading it", error))
         return
-    wire.send(connection, ready)
     while True:
         try:
             command = wire.next_command(connection)

@@ -6,11 +6,39 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ..contract import UsageError
+from ..contract import Capability, Target, UsageError
 from ..faults import Behaviour
 from . import door, wire
 from .deadlines import RaceAborted
 from .ledger import Ledger
+
+
+class Declared(Target):
+    """What a target in another process declares of itself.
+
+    Args:
+        facts: Name, capabilities, points and fixed lengths.
+
+    Raises:
+        UsageError: A capability has no such name.
+    """
+
+    def __init__(self, facts: Mapping[str, Any]) -> None:
+        self._name = str(facts["name"])
+        unknown = sorted(set(facts["capabilities"]) - set(Capability))
+        if unknown:
+            raise UsageError(
+                f"target {self._name}: capability {unknown[0]!r} does not exist; there are"
+                f" {', '.join(sorted(Capability))}"
+            )
+        self.capabilities = frozenset(Capability(name) for name in facts["capabilities"])
+        self.points = frozenset(facts["points"])
+        self.fixed = facts["fixed"]
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return self._name
 
 
 class Host:
@@ -28,7 +56,7 @@ class Host:
         self._log = log
         process.be("host", log, {"target": target})
 
-    def declared(self, within_s: float) -> Mapping[str, Any]:
+    def declared(self, within_s: float) -> Declared:
         """What the target declares of itself.
 
         Raises:
@@ -45,7 +73,7 @@ class Host:
         if isinstance(reply, wire.Failed):
             raise UsageError(reply.why if reply.usage else f"target {self._target!r}: {reply.why}")
         assert isinstance(reply, wire.Ready)
-        return reply.data
+        return Declared(reply.data)
 
     def begin(self, what: str, data: Mapping[str, Any] | None = None) -> None:
         """Begin a call of a method of the target."""

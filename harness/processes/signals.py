@@ -17,7 +17,7 @@ class Terminated(SystemExit):
 
 
 @contextmanager
-def sigterm_raises() -> Iterator[None]:
+def terminated_as_exception() -> Iterator[None]:
     """Raise `Terminated` in the main thread when SIGTERM comes while the block runs."""
     before = signal.signal(signal.SIGTERM, _raise)
     try:
