@@ -28,6 +28,7 @@ from .schema import COLUMNS, SCHEMA, from_columns, sql, to_columns
 WAIT_S = (0.0001, 0.001)
 """Bounds of the random wait between two tries for the lock."""
 AUDIT_DEADLINE_S = 5.0
+OPEN_DEADLINE_S = 5.0
 NOW_MS = "SELECT CAST(ROUND((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)"
 
 
@@ -95,11 +96,14 @@ class SqliteStore:
     def _connection(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            # The deadline is ours to keep, hence no timeout; `close` may come from another thread.
+            # `close` may come from another thread. The first statement reads the schema, which two
+            # processes that open the file at once may have to wait for; from then on the deadline
+            # is ours to keep, hence no timeout of SQLite's.
             connection = sqlite3.connect(
-                self._path, timeout=0, isolation_level=None, check_same_thread=False
+                self._path, timeout=OPEN_DEADLINE_S, isolation_level=None, check_same_thread=False
             )
             connection.execute(f"PRAGMA synchronous={self._synchronous}")
+            connection.execute("PRAGMA busy_timeout=0")
             self._local.connection = connection
             self._connections.append(connection)
         return connection
