@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from .choices import AFTER, AT, BEFORE, BUSY, CRASH, LOSE, REFUSE, SILENT, STEP_BACK, is_fault
-from .task import State
+from .task import State, Task
 from .transport import SimTransport
 from .world import Stuck, World
 
@@ -34,14 +35,19 @@ class Bounds:
 class Chooser(Protocol):
     """Who decides: a strategy."""
 
-    def pick(self, driver: Driver, options: list[int]) -> int:
-        """Choose one.
+    quick: bool
+    """It never raises, so that it may be asked from inside an agent."""
 
-        Args:
-            driver: The run; `Driver.extras` are further choices.
-            options: Choices that are always there, at least one: who moves, or, when nobody can,
-                how time passes.
-        """
+    def begin(self, driver: Driver) -> None:
+        """A run begins."""
+        ...
+
+    def pick(self, driver: Driver) -> int:
+        """Choose; at least one agent can move, or time can pass (`Driver.options`)."""
+        ...
+
+    def end(self, driver: Driver) -> None:
+        """The run has ended."""
         ...
 
 
@@ -52,16 +58,62 @@ class Driver:
         world: The run.
         chooser: Who decides.
         bounds: How much may go wrong.
+        findings: Filled by the judge; the first one ends the run.
     """
 
-    def __init__(self, world: World, chooser: Chooser, bounds: Bounds) -> None:
+    __slots__ = (
+        "bounds",
+        "chooser",
+        "findings",
+        "is_forced",
+        "last",
+        "pending",
+        "tasks",
+        "time_steps",
+        "trail",
+        "world",
+    )
+
+    def __init__(
+        self, world: World, chooser: Chooser, bounds: Bounds, findings: Sequence[object] = ()
+    ) -> None:
         self.world = world
+        self.tasks = world.tasks
         self.chooser = chooser
         self.bounds = bounds
+        self.findings = findings
         self.trail: list[int] = []
         self.time_steps = 0
         self.last = -1
         """Who moved last."""
+        self.pending = -1
+        self.is_forced = False
+        """Nobody can move: what is chosen is how time passes."""
+        chooser.begin(self)
+        world.ask = self.ask if chooser.quick else None
+
+    def ask(self, task: Task) -> Task | None:
+        """Who goes on, asked by the agent that stands at a point; None leaves it to `step`."""
+        if self.findings:
+            return None
+        choice = self.chooser.pick(self)
+        if choice < CRASH:
+            other = self.tasks[choice]
+            state = other.state
+            if state is not State.DEAD and len(self.trail) < self.bounds.steps:
+                if state is State.DORMANT:
+                    other.state = State.READY
+                self.trail.append(choice)
+                self.last = choice
+                return other
+        self.pending = choice
+        return None
+
+    def options(self) -> list[int]:
+        """Who can move; if nobody can, how time can pass; empty if the run is over."""
+        moves = self.world.moves()
+        self.is_forced = not moves
+        return moves or self._without_moves()
 
     def step(self) -> bool:
         """Make one choice; False if there is none to make.
@@ -69,22 +121,22 @@ class Driver:
         Raises:
             Stuck: The run does not end.
         """
-        world = self.world
-        options = world.moves()
-        forced = not options
-        if forced:
-            options = self._without_moves()
-            if not options:
+        choice = self.pending
+        if choice < 0:
+            if not self.options():
                 return False
-        choice = self.chooser.pick(self, options)
+            choice = self.chooser.pick(self)
+        else:
+            self.is_forced = False
+            self.pending = -1
         self.trail.append(choice)
         if len(self.trail) > self.bounds.steps:
             raise Stuck(f"the run did not end within {self.bounds.steps} steps")
         if choice < CRASH:
             self.last = choice
-        elif choice >= BEFORE and not forced:
+        elif choice >= BEFORE and not self.is_forced:
             self.time_steps += 1
-        world.apply(choice)
+        self.world.apply(choice)
         return True
 
     def _without_moves(self) -> list[int]:

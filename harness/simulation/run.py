@@ -117,9 +117,9 @@ class Runner:
     def run(self, subject: Subject, policy: str, chooser: Chooser, bounds: Bounds) -> Outcome:
         """Run once, until nobody can move or a rule has a finding."""
         events, judge = self.begin(subject, policy)
-        driver = Driver(self.world, chooser, bounds)
-        problem = ""
         findings = judge.findings
+        driver = Driver(self.world, chooser, bounds, findings)
+        problem = ""
         seats = self.world.tasks
         optional = [plan.optional for plan in subject.seats]
         try:
@@ -127,6 +127,7 @@ class Runner:
                 pass
         except Stuck as error:
             problem = str(error)
+        chooser.end(driver)
         if not findings:
             self.close(events, judge)
         return Outcome(

@@ -63,6 +63,11 @@ class World:
         self.current: Task | None = None
         self.watch: Callable[[Task], None] | None = None
         """Called when an agent enters a section (exhaustive search notes what it sees)."""
+        self.ask: Callable[[Task], Task | None] | None = None
+        """Who goes on, asked by the agent that stands at a point; None leaves it to the hub.
+
+        A switch from agent to agent, or none at all, costs a fraction of the way round by the hub.
+        """
         self._started = False
 
     # -- a run from begin to end -------------------------------------------------------------
@@ -224,6 +229,14 @@ class World:
         aims = task.aims
         if aims and name in aims:
             task.struck = aims.pop(name)
+        elif self.ask is not None:
+            other = self.ask(task)
+            if other is task:
+                return
+            if other is not None:
+                self.current = other
+                other.greenlet.switch()
+                return
         self.hub.switch()
 
     def enter(self, resource: str, deadline_s: float) -> bool:
@@ -313,9 +326,9 @@ class World:
             raise Impossible(f"{task.id} can't move: it waits for {task.waits_for}")
         self.current = task
         task.greenlet.switch()
-        self.current = None
-        if task.error is not None:
-            error, task.error = task.error, None
+        ended, self.current = self.current, None
+        if ended.error is not None:
+            error, ended.error = ended.error, None
             raise error
 
     def crash(self, task: Task, point: str = "") -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..choices import CRASH, TIME, to_text
+from ..choices import CRASH, to_text
 
 if TYPE_CHECKING:
     from ..driver import Driver
@@ -34,6 +34,7 @@ class Replay:
     """
 
     name = "replay"
+    quick = False
 
     def __init__(self, choices: Sequence[int], *, strict: bool = True) -> None:
         self._choices = choices
@@ -45,12 +46,20 @@ class Replay:
         """Whether every choice was made."""
         return self._at >= len(self._choices)
 
-    def pick(self, driver: Driver, options: list[int]) -> int:
+    def begin(self, driver: Driver) -> None:
+        """Start at the first choice."""
+        self._at = 0
+
+    def end(self, driver: Driver) -> None:
+        """Nothing is learnt."""
+
+    def pick(self, driver: Driver) -> int:
         """Choose.
 
         Raises:
             Diverged: The recorded choice can't be made here.
         """
+        options = driver.options()
         while self._at < len(self._choices):
             choice = self._choices[self._at]
             self._at += 1
@@ -69,5 +78,4 @@ class Replay:
 
 def every_extra(driver: Driver) -> list[int]:
     """Everything that can go wrong here, whatever the bounds say."""
-    found = driver.fault_options()
-    return found + [choice for choice in driver.times() if choice >= TIME]
+    return driver.fault_options() + driver.times()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+from ..task import State
+
 if TYPE_CHECKING:
     from ..driver import Driver
 
@@ -18,29 +20,44 @@ class Uniform:
     """
 
     name = "random"
+    quick = True
 
-    def __init__(self, rng: random.Random, length: int = 80) -> None:
+    def __init__(self, rng: random.Random, length: int = 60) -> None:
         self._rng = rng
+        self._random = rng.random
         self._length = length
         self._places: set[int] = set()
 
     def begin(self, driver: Driver) -> None:
         """Draw where faults and time strike in the run to come."""
-        bounds = driver.bounds
-        count = int(self._rng.random() * (bounds.faults + bounds.time_steps + 1))
-        self._places = {int(self._rng.random() * self._length) for _ in range(count)}
+        self._places = places(self._rng, driver, self._length)
 
     def end(self, driver: Driver) -> None:
         """Learn how long runs are."""
         self._length += (len(driver.trail) - self._length) // 8
 
-    def pick(self, driver: Driver, options: list[int]) -> int:
+    def pick(self, driver: Driver) -> int:
         """Choose."""
         if len(driver.trail) in self._places:
             extras = driver.extras()
             if extras:
                 return draw(self._rng, extras)
-        return options[int(self._rng.random() * len(options))]
+        tasks = driver.tasks
+        index = int(self._random() * len(tasks))
+        task = tasks[index]
+        if task.state is State.READY and task.waits_for is None:
+            return index
+        options = driver.options()
+        return options[int(self._random() * len(options))]
+
+
+def places(rng: random.Random, driver: Driver, length: int) -> set[int]:
+    """Steps at which something beside a move is chosen: as many as the bounds allow, or fewer."""
+    bounds = driver.bounds
+    most = bounds.faults + bounds.time_steps
+    if not most:
+        return set()
+    return {int(rng.random() * length) for _ in range(int(rng.random() * (most + 1)))}
 
 
 def draw(rng: random.Random, extras: list[int]) -> int:
