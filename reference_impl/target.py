@@ -60,6 +60,8 @@ class ReferenceTarget(Target):
 
     capabilities = frozenset(Capability)
     points = POINTS
+    mailbox: type[ReferenceMailbox] = ReferenceMailbox
+    """What an agent is given; a variant may give another."""
 
     def __init__(self, parts: Parts | None = None, name: str | None = None) -> None:
         self.parts = parts or Parts()
@@ -83,7 +85,7 @@ class ReferenceTarget(Target):
         """The mailbox this agent speaks to."""
         env = agent.env
         policy = policy_of(env)
-        return ReferenceMailbox(
+        return self.mailbox(
             agent=agent.id,
             policy=policy,
             store=self.store_for(agent),
