@@ -65,6 +65,7 @@ class Log:
         }
         self.events.append(OpEvent(t=ns(begin_ms), type=OpType.INVOKE, value=args, **common))
         if end_ms is None:
+            self._processes[agent] = self._processes.get(agent, 0) + 1
             return op
         kind, value, code = _completion(answer, why)
         if kind is OpType.INFO:
