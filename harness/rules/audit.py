@@ -68,7 +68,8 @@ class RefusalHasState(Rule):
     def decided(self, event: AuditEvent) -> Iterable[Finding]:
         record = event.value
         decision = record["decision"]
-        self._records[record["actor"], record["event"], decision][record["key"]] += 1
+        f = _ASKED_BY.get(record["event"], record["event"])
+        self._records[record["actor"], f, decision][record["key"]] += 1
         shown = _SHOWN.get(decision)
         problem = shown and shown(record, record.get("state") or {})
         if problem:
@@ -136,6 +137,9 @@ def _expired(record: Record, state: Record) -> str | None:
         return None
     return f"a lease that ends at {lease['expires_at_ms']}"
 
+
+_ASKED_BY = {"dispatch": "send"}
+"""Steps of the target that a call answers for: the last look before a hand-over is a send's."""
 
 _SHOWN: Mapping[str, Callable[[Record, Record], str | None]] = {
     Code.CONTACT_OWNED: _owned,

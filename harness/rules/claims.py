@@ -24,7 +24,8 @@ def latest_ns(op: Operation) -> int:
 
     An answer that was made and then lost was made before the loss was recorded.
     """
-    if op.completed_ns is not None and (op.type is OpType.OK or op.code == REPLY_LOST):
+    answered = op.type in {OpType.OK, OpType.FAIL} or op.code == REPLY_LOST
+    if op.completed_ns is not None and answered:
         return op.completed_ns
     return FOREVER
 

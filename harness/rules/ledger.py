@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
-from ..contract import Settings
+from ..contract import Code, Settings
 from ..history import DeliveryEvent, FaultEvent, Operation, OpType
 from .claims import FOREVER, Claim, latest_ns
 from .people import Intent, Person, View
@@ -159,8 +159,7 @@ class Ledger:
         person.sends = [
             view
             for view in person.sends
-            if not (view.op.type is OpType.FAIL and (view.op.end or FOREVER) < place)
-            and not latest_ns(view.op) + reach_ns < now_ns
+            if not _blocks_nobody(view.op, place) and not latest_ns(view.op) + reach_ns < now_ns
         ]
 
     def _forget_bans(self, person: Person, place: int) -> None:
@@ -170,6 +169,12 @@ class Ledger:
             return
         person.bans = [op for op in person.bans if op is last or not _is_over(op, last)]
         person.lifts = [op for op in person.lifts if not _is_over(op, last)]
+
+
+def _blocks_nobody(op: Operation, place: int) -> bool:
+    """A refused send reserves nothing, but one that is "in progress" may have been let through."""
+    refused = op.type is OpType.FAIL and op.code != Code.SEND_IN_PROGRESS
+    return refused and (op.end or FOREVER) < place
 
 
 def _is_over(op: Operation, last: Operation) -> bool:

@@ -12,8 +12,8 @@ from .base import Rule
 from .claims import FOREVER, Claim, is_before, may_precede
 from .ledger import Intent, Ledger, View
 
-TIMEOUT_SHARE = 0.9
-"""A send that lasted this share of the transport's timeout may have run into it."""
+TIMEOUT_SHARE = BUSY_SHARE = 0.9
+"""A call that lasted this share of a deadline may have run into it."""
 
 _TRANSPORT_FAULTS = frozenset({"transport", "pause", "crash", "store_clock"})
 
@@ -24,7 +24,6 @@ _NEVER_AUTHORISED = frozenset(
         Code.KEY_REUSED,
         Code.KEY_INVALID,
         Code.KEY_MISSING,
-        Code.SEND_IN_PROGRESS,
         Code.INVALID_ADDRESS,
         Code.CONTACT_OWNED,
     }
@@ -154,6 +153,9 @@ class Explained(Rule):
                 ended and (other.op.end or 0) < view.op.begin
             ):
                 return None
+        lasted_ns = (view.op.completed_ns or FOREVER) - view.op.invoked_ns
+        if lasted_ns >= BUSY_SHARE * self.info.settings.store_deadline_s * 1e9:
+            return None  # it was let through, and the store was too busy for the next step
         return "no other send under this key can have been under way"
 
     def _reused(self, view: View) -> str | None:
@@ -215,9 +217,9 @@ def _may_cool(other: View, view: View, ledger: Ledger) -> bool:
     op, by = other.op, view.op
     if op is by or op.begin > (by.end or FOREVER):
         return False
-    if op.type is OpType.FAIL:
+    if op.type is OpType.FAIL and op.code != Code.SEND_IN_PROGRESS:
         return op.code not in _NEVER_AUTHORISED and (op.end or FOREVER) > by.begin
-    if op.type is not OpType.OK:
+    if op.type in {OpType.INFO, OpType.INVOKE}:
         return True
     reach_ns = ledger.cooldown_ns + ledger.slack_ns(ledger.cooldown_ns)
     return (op.completed_ns or 0) + reach_ns >= by.invoked_ns
