@@ -10,7 +10,7 @@ from .contract import Capability, Code, Lease, Message, Settings
 from .engine import RaceRun
 from .history import DeliveryEvent, Operation, OpType
 from .outcome import Contention
-from .scenario import Race, Scenario, Seat, Variant
+from .scenario import Race, Scenario, Seat, Variant, slug
 
 CONTACTS = 3
 """Few enough that agents meet, many enough that each finds work."""
@@ -62,7 +62,7 @@ def contention(seconds: float) -> Scenario:
         plays = {
             actor.id: {
                 "contacts": shared,
-                "prefix": race.name.replace("[", ".").replace("]", ".").replace("/", "."),
+                "prefix": slug(race.name),
                 "sends": Capability.SEND in race.capabilities,
             }
             for actor in race.agents

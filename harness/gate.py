@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Protocol
 
 from .contention import contention, figures_of
-from .contract import Target
+from .contract import Capability, Target
 from .engine import Engine, RaceRun
 from .history import encode
 from .judging import not_applicable, result_of, unrun
@@ -183,6 +183,12 @@ class _Run:
     def _measured(self, run: RaceRun, result: RaceResult) -> RaceResult:
         figures = figures_of(run)
         self.contentions.append(figures)
+        if Capability.SEND in run.info.capabilities and not figures.deliveries:
+            reason = "; ".join(
+                filter(None, [result.reason, "no message arrived: nothing was tested"])
+            )
+            verdict = Verdict.merge([result.verdict, Verdict.UNKNOWN])
+            result = replace(result, verdict=verdict, reason=reason)
         if result.verdict is Verdict.VALID and not figures.contended:
             self.notices.append(
                 f"{run.race}: not contended, one agent had hardly a turn; its green says little"

@@ -328,7 +328,7 @@ class Race(ABC):
                 such as ``"{User}@Example.COM"``; default one plain form.
         """
         self._made += 1
-        user = f"r{self.round}c{self._made}.{_slug(self.name)}"
+        user = f"r{self.round}c{self._made}.{slug(self.name)}"
         spellings = tuple(
             form.format(user=user, USER=user.upper(), User=user.title())
             for form in forms or ("{user}@example.com",)
@@ -347,7 +347,7 @@ class Race(ABC):
     ) -> Message:
         """A new logical send: fresh intent and key; a retry passes the same value again."""
         self._made += 1
-        intent = f"{_slug(self.name)}.{self.round}.{self._made}"
+        intent = f"{slug(self.name)}.{self.round}.{self._made}"
         return Message(
             to=contact.spellings[spelling],
             subject=f"Follow-up {self.round}.{self._made}",
@@ -383,7 +383,7 @@ class Race(ABC):
         return holds
 
 
-def _slug(text: str) -> str:
+def slug(text: str) -> str:
     """Letters, digits and dashes only: safe in an address, a key and a header."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
