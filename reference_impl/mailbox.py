@@ -172,9 +172,9 @@ class ReferenceMailbox:
         known = row.state in MESSAGE_ID_KNOWN
         return Found(state=row.state, message_id=row.message_id if known else None)
 
-    def _override(self, contact: str, person: str, reason: str) -> Noted | Refused:
+    def _override(self, contact: str, person: str, reason: str) -> Noted:
         if not self._suppression.is_person(person):
-            return self._refuse("override", contact, not_authorised(person, "override a cooldown"))
+            raise Refusal(not_authorised(person, "override a cooldown"), contact)
         with self._store.transaction(self._deadline_s) as tx:
             self._cooldown.override(tx, contact, person, reason)
             self._audit.note(

@@ -161,10 +161,10 @@ def not_authorised(who: str, what: str) -> Refused:
     return _refused(Code.NOT_AUTHORISED, f"{who!r} may not {what}: a person has to")
 
 
-def store_busy(deadline_s: float) -> Refused:
-    """The store's lock was not had in time; nothing happened."""
+def store_busy(deadline_s: float, what: str = "nothing happened") -> Refused:
+    """The store's lock was not had in time."""
     return _refused(
         Code.STORE_BUSY,
-        f"the store was busy for {deadline_s:g} s; nothing happened",
+        f"the store was busy for {deadline_s:g} s; {what}",
         retry_after_s=deadline_s,
     )

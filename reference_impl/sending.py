@@ -32,6 +32,7 @@ from .outcomes import (
     rejected,
     send_in_progress,
     send_unknown,
+    store_busy,
     strongest,
     suppressed,
 )
@@ -96,7 +97,7 @@ class Sending:
         self._agent = agent
         self._sender = policy.sender
         self._deadline_s = policy.store_deadline_s
-        self._settle_deadline_s = policy.transport_timeout_s
+        self._outcome_deadline_s = policy.transport_timeout_s
         self._store = store
         self._transport = transport
         self._identity = identity
@@ -231,7 +232,7 @@ class Sending:
     def _step_into_dispatching(self, draft: Draft, row: SendRow) -> SendRow | Sent | Refused:
         """Look at token and list again, then commit that the message may leave (S8)."""
         try:
-            with self._store.transaction(self._deadline_s) as tx:
+            with self._store.transaction(self._outcome_deadline_s) as tx:
                 mine = self._outbox.still_mine(tx, row)
                 if mine is None:
                     return self._overtaken(tx, draft, row)
@@ -244,8 +245,8 @@ class Sending:
                 self._outbox.settle(tx, mine, SendState.WITHDRAWN, refused.detail)
                 return refused
         except StoreBusy:
-            # Authorised and not handed over: it will be withdrawn once its deadline has passed.
-            return send_in_progress(row, "authorised, but the store is busy")
+            # Authorised and never handed over: past its deadline it counts as withdrawn.
+            return store_busy(self._outcome_deadline_s, "nothing was handed over")
 
     def _check_again(self, seen: Seen, draft: Draft) -> list[Refused]:
         """The last look before the message may leave: list and token (spec: S8)."""
@@ -292,7 +293,7 @@ class Sending:
     def _settle(self, row: SendRow, state: SendState, why: str) -> bool:
         """Record the outcome; False if the store was too busy: then the record says "unknown"."""
         try:
-            with self._store.transaction(self._settle_deadline_s) as tx:
+            with self._store.transaction(self._outcome_deadline_s) as tx:
                 self._outbox.settle(tx, row, state, why)
         except StoreBusy:
             return False

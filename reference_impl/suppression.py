@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from leaserace.harness.contract import Json, Noted, Refused
+from leaserace.harness.contract import Json, Noted
 from leaserace.harness.points import point
 
 from .audit import Audit
-from .outcomes import not_authorised
+from .outcomes import Refusal, not_authorised
 from .policy import Policy
 from .records import Cause, SuppressionRow
 from .stores.protocol import Store, Transaction
@@ -66,10 +66,14 @@ class Suppression:
         """An event from before a person's clearance changes nothing (spec: C7)."""
         return event_at_ms < row.cleared_at_ms
 
-    def unsuppress(self, contact: str, person: str) -> Noted | Refused:
-        """A person takes the contact off the list (spec: C1)."""
+    def unsuppress(self, contact: str, person: str) -> Noted:
+        """A person takes the contact off the list (spec: C1).
+
+        Raises:
+            Refusal: It was no person.
+        """
         if not self.is_person(person):
-            return not_authorised(person, "clear a suppression")
+            raise Refusal(not_authorised(person, "clear a suppression"), contact)
         with self._store.transaction(self._deadline_s) as tx:
             row = tx.get(SuppressionRow, contact) or SuppressionRow(key=contact)
             tx.put(SuppressionRow(key=contact, cleared_at_ms=tx.now_ms))
@@ -111,5 +115,5 @@ class Suppression:
             key=contact,
             decision="noted",
             actor=actor,
-            state={**state, "suppressed": suppressed, "cleared_at_ms": before.cleared_at_ms},
+            state={**state, "suppression": suppressed, "cleared_at_ms": before.cleared_at_ms},
         )
