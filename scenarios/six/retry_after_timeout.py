@@ -45,10 +45,11 @@ RETRIED = "the retry came after an unknown outcome"
             windows=(RETRIED,),
         ),
         Variant(name="SMTP took it, its reply lost", windows=(RETRIED,)),
-        Variant(name="two tries at once", rounds=20, windows=("tries overlapped",)),
+        Variant(name="two tries at once", rounds=10, windows=("tries overlapped",)),
         Variant(
             name="between key and record",
             points=frozenset({"send.key_resolved"}),
+            settings=replace(PLAIN, store_deadline_s=0.1),
             windows=("the second try came while the first was under way",),
         ),
         Variant(

@@ -14,7 +14,7 @@ from leaserace.harness.scenario import Actor, Contact, Race, Variant, scenario
 
 HOUR_S = 3600.0
 LONG = Settings(lease_s=60.0, cooldown_s=0.0)
-SHORT = Settings(lease_s=0.2, cooldown_s=0.0)
+SHORT = Settings(lease_s=0.1, cooldown_s=0.0)
 SKEWED = "a skewed agent asked"
 OVER = (Code.LEASE_EXPIRED, Code.NOT_HOLDER, Code.STALE_FENCING_TOKEN)
 

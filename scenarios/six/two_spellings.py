@@ -41,7 +41,7 @@ BUSY_TRIES_MAX = 50
         Variant(
             name="between read and grant",
             points=frozenset({"acquire.read"}),
-            rounds=3,
+            settings=Settings(lease_s=60.0, cooldown_s=0.0, store_deadline_s=0.1),
             windows=("an agent stood between read and grant",),
         ),
     ),
