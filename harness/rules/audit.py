@@ -11,6 +11,7 @@ from ..history import AuditEvent, Operation, OpType
 from ..verdict import Finding
 from .base import Rule
 from .ledger import View
+from .refusals import BUSY_SHARE
 
 _EXCUSED = frozenset(
     {
@@ -33,7 +34,7 @@ class RefusalHasState(Rule):
     Spec: R3, S7. For every refused call there is a record of the same actor, event and code, and of
     the same contact where its key is known. Its ``state`` shows why: the live lease for
     `contact_owned`, the list entry for `suppressed`, an end in the future for `cooldown_active`, a
-    higher stored token for `stale_fencing_token`, an end in the past for `lease_expired`. Records
+    higher stored token (of the lease, or as ``fence``) for `stale_fencing_token`, an end in the past for `lease_expired`. Records
     nobody saw the answer of are welcome. A busy store had no transaction to write in.
 
     Legal::
@@ -59,11 +60,17 @@ class RefusalHasState(Rule):
 
     def completed(self, view: View) -> Iterable[Finding]:
         op = view.op
-        if op.type is OpType.FAIL and op.code not in _EXCUSED:
+        if op.type is OpType.FAIL and op.code not in _EXCUSED and not self._may_be_busy(op):
             self._refused[op.agent, op.f, op.code or ""].append(op)
         elif op.type is OpType.OK and "key" in op.answer:
             self._keys[op.contact].add(op.answer["key"])
         return ()
+
+    def _may_be_busy(self, op: Operation) -> bool:
+        """A send that was let through and then found the store busy had nothing to write in."""
+        lasted_ns = (op.completed_ns or op.invoked_ns) - op.invoked_ns
+        deadline_ns = self.info.settings.store_deadline_s * 1e9
+        return op.code == Code.SEND_IN_PROGRESS and lasted_ns >= BUSY_SHARE * deadline_ns
 
     def decided(self, event: AuditEvent) -> Iterable[Finding]:
         record = event.value

@@ -114,7 +114,7 @@ class RenewalHolds(Rule):
     def settled(self, view: View) -> Iterable[Finding]:
         self.exercised += 1
         op = view.op
-        claim = view.person.claim_of(view.token, op.agent)
+        claim = view.person.claim_of(view)
         problem = _not_holder(view, claim)
         proof = () if claim is None else (claim.op,)
         if claim is not None:
@@ -195,7 +195,7 @@ class ReleaseByHolder(Rule):
 
     def settled(self, view: View) -> Iterable[Finding]:
         self.exercised += 1
-        claim = view.person.claim_of(view.token, view.op.agent)
+        claim = view.person.claim_of(view)
         problem = _not_holder(view, claim)
         if problem:
             proof = () if claim is None else (claim.op,)
@@ -233,7 +233,7 @@ class LiveAtSend(Rule):
             return
         self.exercised += 1
         op = view.op
-        claim = view.person.claim_of(view.token, op.agent)
+        claim = view.person.claim_of(view)
         problem = _never_held(view, claim)
         if claim is not None and not problem:
             problem = self._over(view, claim)

@@ -18,6 +18,9 @@ from ..history import DeliveryEvent, FaultEvent, Operation, OpType
 from .claims import FOREVER, Claim, latest_ns
 from .people import Intent, Person, View
 
+LEFT_OPEN = frozenset({Code.SEND_IN_PROGRESS, Code.STORE_BUSY})
+"""Refusals of a send that may have been let through and was stopped before the hand-over (S8)."""
+
 
 class Ledger:
     """All that is known so far, kept by the judge, read by the rules.
@@ -172,8 +175,8 @@ class Ledger:
 
 
 def _blocks_nobody(op: Operation, place: int) -> bool:
-    """A refused send reserves nothing, but one that is "in progress" may have been let through."""
-    refused = op.type is OpType.FAIL and op.code != Code.SEND_IN_PROGRESS
+    """A refused send reserves nothing, unless it may have been let through."""
+    refused = op.type is OpType.FAIL and op.code not in LEFT_OPEN
     return refused and (op.end or FOREVER) < place
 
 
@@ -214,7 +217,7 @@ def _end_acquire(ledger: Ledger, view: View) -> None:
 
 
 def _begin_under_lease(_: Ledger, view: View) -> None:
-    claim = view.person.claim_of(view.token, view.op.agent)
+    claim = view.person.claim_of(view)
     if claim is not None:
         (claim.renewals if view.op.f == "renew" else claim.releases).append(view.op)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..contract import MessageKind
 from ..history import Operation, OpType
-from .claims import Claim
+from .claims import Claim, may_precede
 
 
 def normal_key(key: str | None) -> str:
@@ -131,12 +131,12 @@ class Person:
         self.intents: dict[str, Intent] = {}
         self._picture: Hashable = None
 
-    def claim_of(self, token: int | None, agent: str) -> Claim | None:
-        """The lease with this token, if possible one of this agent's."""
+    def claim_of(self, view: View) -> Claim | None:
+        """The lease an operation's token names, if possible one of its own agent's."""
         found = None
         for claim in reversed(self.claims):
-            if claim.token == token:
-                if claim.agent == agent:
+            if claim.token == view.token and may_precede(claim.op, view.op):
+                if claim.agent == view.op.agent:
                     return claim
                 found = found or claim
         return found

@@ -10,7 +10,7 @@ from ..kit import REPLY_LOST
 from ..verdict import Finding
 from .base import Rule
 from .claims import FOREVER, Claim, is_before, may_precede
-from .ledger import Intent, Ledger, View
+from .ledger import LEFT_OPEN, Intent, Ledger, View
 
 TIMEOUT_SHARE = BUSY_SHARE = 0.9
 """A call that lasted this share of a deadline may have run into it."""
@@ -20,7 +20,6 @@ _TRANSPORT_FAULTS = frozenset({"transport", "pause", "crash", "store_clock"})
 _NEVER_AUTHORISED = frozenset(
     {
         Code.COOLDOWN_ACTIVE,
-        Code.STORE_BUSY,
         Code.KEY_REUSED,
         Code.KEY_INVALID,
         Code.KEY_MISSING,
@@ -125,8 +124,10 @@ class Explained(Rule):
     def _not_held(self, view: View) -> str | None:
         """A renewal, release or send needs the caller's own live lease."""
         op, ledger = view.op, self.ledger
-        claim = view.person.claim_of(view.token, op.agent)
+        claim = view.person.claim_of(view)
         if claim is None or claim.agent != op.agent or claim.may_be_released_by(op):
+            return None
+        if not is_before(claim.op, op):
             return None
         if any(_may_replace(other, claim, op) for other in view.person.claims):
             return None
@@ -148,10 +149,7 @@ class Explained(Rule):
 
     def _in_progress(self, view: View) -> str | None:
         for other in self._others(view):
-            ended = other.op.type in {OpType.OK, OpType.FAIL} and other.op.end is not None
-            if other.op.begin < (view.op.end or FOREVER) and not (
-                ended and (other.op.end or 0) < view.op.begin
-            ):
+            if other.op.begin < (view.op.end or FOREVER) and not _is_done_before(other, view):
                 return None
         lasted_ns = (view.op.completed_ns or FOREVER) - view.op.invoked_ns
         if lasted_ns >= BUSY_SHARE * self.info.settings.store_deadline_s * 1e9:
@@ -217,12 +215,19 @@ def _may_cool(other: View, view: View, ledger: Ledger) -> bool:
     op, by = other.op, view.op
     if op is by or op.begin > (by.end or FOREVER):
         return False
-    if op.type is OpType.FAIL and op.code != Code.SEND_IN_PROGRESS:
+    if op.type is OpType.FAIL and op.code not in LEFT_OPEN:
         return op.code not in _NEVER_AUTHORISED and (op.end or FOREVER) > by.begin
     if op.type in {OpType.INFO, OpType.INVOKE}:
         return True
     reach_ns = ledger.cooldown_ns + ledger.slack_ns(ledger.cooldown_ns)
     return (op.completed_ns or 0) + reach_ns >= by.invoked_ns
+
+
+def _is_done_before(other: View, view: View) -> bool:
+    """Whether nothing of another send can still be under way when `view` was made."""
+    op = other.op
+    answered = op.type in {OpType.OK, OpType.FAIL} and op.code not in LEFT_OPEN
+    return answered and op.end is not None and op.end < view.op.begin
 
 
 def _payloads_differ(one: View, two: View) -> bool:
@@ -235,7 +240,7 @@ def _payloads_differ(one: View, two: View) -> bool:
 
 def _proof(view: View) -> list[Operation]:
     """The lease it is about, if there is one."""
-    claim = view.person.claim_of(view.token, view.op.agent) if view.token is not None else None
+    claim = view.person.claim_of(view) if view.token is not None else None
     return [] if claim is None else [claim.op]
 
 

@@ -9,7 +9,7 @@ from ..contract import Capability
 from ..history import DeliveryEvent, Operation, OpType
 from ..verdict import Finding
 from .base import Rule
-from .ledger import Intent, View
+from .ledger import Intent
 
 
 class Once(Rule):
@@ -45,7 +45,7 @@ class Once(Rule):
         if intent.deliveries == 1:
             return
         self.duplicates += 1
-        if intent.deliveries > self._asked_for(intent):
+        if intent.deliveries > self._asked_for(intent, event.t):
             first = intent.tries[0].op
             yield self.finding(
                 f"the message {intent.name} of {first.agent} to {first.contact} arrived "
@@ -54,7 +54,7 @@ class Once(Rule):
                 t=event.t,
             )
 
-    def _asked_for(self, intent: Intent) -> int:
+    def _asked_for(self, intent: Intent, now_ns: int) -> int:
         """How many deliveries the tries explain."""
         tries = intent.causes()
         if Capability.IDEMPOTENCY not in self.info.capabilities:
@@ -64,11 +64,9 @@ class Once(Rule):
         first_ns = tries[0].op.invoked_ns
         reach_ns = self.ledger.window_ns - self.ledger.slack_ns(self.ledger.window_ns)
         # A try that may have come after the window is a new request.
-        return asked + sum(_last_ns(view) - first_ns >= reach_ns for view in tries[1:])
-
-
-def _last_ns(view: View) -> int:
-    return view.op.completed_ns or view.op.invoked_ns
+        return asked + sum(
+            (view.op.completed_ns or now_ns) - first_ns >= reach_ns for view in tries[1:]
+        )
 
 
 class Arrived(Rule):

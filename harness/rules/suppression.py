@@ -68,6 +68,8 @@ class Wins(Rule):
         record = event.value
         key, what, decision = record["key"], record["event"], record["decision"]
         if decision == "noted" and what == "suppress":
+            if (record.get("state") or {}).get("too_late"):
+                return  # an older event changes nothing (spec: C7)
             self._listed[key] = event.seq
         elif decision == "noted" and what == "unsuppress":
             self._listed.pop(key, None)
