@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Protocol
 
 
@@ -62,16 +63,21 @@ class Section:
     @contextmanager
     def held(self, deadline_s: float) -> Iterator[bool]:
         """Hold the section for the block; yields False if it was not had within `deadline_s`."""
+        give_back = self.take(deadline_s)
+        try:
+            yield give_back is not None
+        finally:
+            if give_back is not None:
+                give_back()
+
+    def take(self, deadline_s: float) -> Callable[[], None] | None:
+        """Hold the section from now on; returns what gives it back, or None if it was not had.
+
+        For code that can't afford a generator; elsewhere `held`.
+        """
         listener = _listener
         if listener is None:
-            had = self._lock.acquire(timeout=deadline_s)
-        else:
-            had = listener.enter(self._resource, deadline_s)
-        try:
-            yield had
-        finally:
-            if had:
-                if listener is None:
-                    self._lock.release()
-                else:
-                    listener.leave(self._resource)
+            return self._lock.release if self._lock.acquire(timeout=deadline_s) else None
+        if listener.enter(self._resource, deadline_s):
+            return partial(listener.leave, self._resource)
+        return None
