@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from leaserace.harness.contract import AuditRecord, Json, Refused
+from leaserace.harness.contract import Json, Refused
 
+from .records import Decision
 from .stores.protocol import Transaction
 
 
@@ -38,8 +39,7 @@ class Audit:
     ) -> None:
         """Write one decision, with the state it was made on; arguments as in `AuditRecord`."""
         tx.append(
-            AuditRecord(
-                seq=tx.next_seq(),
+            Decision(
                 at_ms=tx.now_ms,
                 actor=actor or self._agent,
                 event=event,

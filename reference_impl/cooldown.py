@@ -21,13 +21,11 @@ class Cooldown:
         policy: Lengths by kind of message.
     """
 
-    __slots__ = ("_agent", "_length_ms", "_load_window_ms", "_override_ms")
+    __slots__ = ("_agent", "_policy")
 
     def __init__(self, agent: str, policy: Policy) -> None:
         self._agent = agent
-        self._length_ms = {kind: policy.cooldown_ms(kind) for kind in MessageKind}
-        self._load_window_ms = ms(policy.load_window_s)
-        self._override_ms = ms(policy.override_s)
+        self._policy = policy
 
     def entries(self, timeline: TimelineRow | None) -> Iterable[Contacted]:
         """The messages that count: those of every agent (spec: C2)."""
@@ -38,7 +36,7 @@ class Cooldown:
 
         Reserved messages count as well as delivered ones (spec: S9).
         """
-        length_ms = self._length_ms[kind]
+        length_ms = self._policy.cooldown_ms(kind)
         if not length_ms:
             return None
         last_ms = max((entry.at_ms for entry in self.entries(timeline)), default=None)
@@ -48,9 +46,9 @@ class Cooldown:
 
     def load(self, timeline: TimelineRow | None, now_ms: int) -> int:
         """Messages to the contact inside the policy's window, by whomever (spec: C5)."""
-        if timeline is None:
+        if timeline is None or not timeline.entries:
             return 0
-        since_ms = now_ms - self._load_window_ms
+        since_ms = now_ms - ms(self._policy.load_window_s)
         return sum(entry.at_ms > since_ms for entry in timeline.entries)
 
     def reserve(self, tx: Transaction, row: SendRow, kind: MessageKind) -> None:
@@ -87,20 +85,23 @@ class Cooldown:
         entries = [
             other
             for other in (timeline.entries if timeline else ())
-            if other.message_id != row.message_id and self._matters(other, tx.now_ms)
+            if other.message_id != row.message_id and self.matters(other, tx.now_ms)
         ]
         if entry is not None:
             entries.append(entry)
         tx.put(TimelineRow(key=row.contact, entries=tuple(entries)))
 
-    def _matters(self, entry: Contacted, now_ms: int) -> bool:
+    def matters(self, entry: Contacted, now_ms: int) -> bool:
         """Whether cooldown or load can still depend on it; a timeline does not grow for ever."""
-        horizon_ms = max(self._load_window_ms, *self._length_ms.values())
+        policy = self._policy
+        horizon_ms = ms(
+            max(policy.load_window_s, policy.commercial_cooldown_s, policy.transactional_cooldown_s)
+        )
         return not entry.confirmed or entry.at_ms + horizon_ms > now_ms
 
     def override(self, tx: Transaction, contact: str, person: str, reason: str) -> None:
         """A person lets the next send skip the cooldown, which stays as it is (spec: C4)."""
-        until_ms = tx.now_ms + self._override_ms
+        until_ms = tx.now_ms + ms(self._policy.override_s)
         tx.put(
             OverrideRow(
                 key=contact, person=person, reason=reason, at_ms=tx.now_ms, until_ms=until_ms

@@ -31,7 +31,11 @@ class Escalation:
         """Refuse because of `lease`: `contact_owned`, then `approval_required` (spec: R1, R2)."""
         row = tx.get(ConflictRow, self._row_key(lease.key))
         count = 1 + (row.count if row and row.token == lease.token else 0)
-        tx.put(ConflictRow(key=self._row_key(lease.key), token=lease.token, count=count))
+        tx.put(
+            ConflictRow(
+                key=self._row_key(lease.key), token=lease.token, count=count, at_ms=tx.now_ms
+            )
+        )
         return escalated(lease, count) if count >= self._after else contact_owned(lease)
 
     def forget(self, tx: Transaction, contact: str) -> None:

@@ -81,7 +81,7 @@ class Keys:
 
         Neither the token nor the agent: a retry may come under a new lease (spec: K6).
         """
-        parts = [contact, message.subject, message.body, message.kind]
+        parts = [contact, message.subject, message.body, message.kind.value]
         for name in sorted(message.headers):
             parts += (name.lower(), message.headers[name])
         text = "".join(f"{len(part)}:{part}" for part in parts)

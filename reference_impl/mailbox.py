@@ -20,6 +20,7 @@ from leaserace.harness.contract import (
 )
 
 from .audit import Audit
+from .cleanup import CleanUp
 from .cooldown import Cooldown
 from .escalation import Escalation
 from .idempotency import Keys
@@ -94,6 +95,7 @@ class ReferenceMailbox:
         self._suppression = parts.suppression(
             agent=agent, policy=policy, store=store, audit=self._audit
         )
+        self._clean_up = CleanUp(policy=policy, store=store, cooldown=self._cooldown)
         self._outbox = parts.outbox(
             agent=agent, policy=policy, audit=self._audit, cooldown=self._cooldown
         )
@@ -158,6 +160,10 @@ class ReferenceMailbox:
         return self._on_contact(
             "override", address, lambda key: self._override(key, person, reason)
         )
+
+    def clean_up(self) -> int | Refused:
+        """Remove old rows; returns how many (spec: K5, L4)."""
+        return self._answered("clean_up", self._clean_up.run)
 
     def close(self) -> None:
         """Give back the connection."""

@@ -41,6 +41,7 @@ class Policy:
         override_s: How long a person's override waits for the send it was made for.
         load_window_s: Over which contact load is counted.
         key_window_s: How long a completed idempotency key is replayed.
+        keep_rows_s: How long a lease that ended, and a conflict, are kept before clean-up.
         escalate_after: Refusals by one and the same lease before a person must decide.
         transport_timeout_s: How long a hand-over may take.
         store_deadline_s: How long the store's lock is waited for.
@@ -57,6 +58,7 @@ class Policy:
     override_s: float = 3600.0
     load_window_s: float = 7 * 86_400.0
     key_window_s: float = 86_400.0
+    keep_rows_s: float = 86_400.0
     escalate_after: int = 3
     transport_timeout_s: float = 10.0
     store_deadline_s: float = 0.25
@@ -90,7 +92,8 @@ class Policy:
 
     def cooldown_ms(self, kind: MessageKind) -> int:
         """Least time from the last message to one of `kind` (spec: C2)."""
-        return ms(getattr(self, f"{kind}_cooldown_s"))
+        transactional = kind is MessageKind.TRANSACTIONAL
+        return ms(self.transactional_cooldown_s if transactional else self.commercial_cooldown_s)
 
     def with_settings(self, settings: Settings) -> Policy:
         """The same policy with the lengths a scenario asks for."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
-from leaserace.harness.contract import MessageKind, SendState
+from leaserace.harness.contract import AuditRecord, MessageKind, SendState
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,10 +140,32 @@ class ConflictRow(Row, frozen=True, kw_only=True):
         key: Agent and recipient key.
         token: Token of the lease in the way; a newer one is another conflict.
         count: Refusals so far.
+        at_ms: When the last one was.
     """
 
     token: int
     count: int
+    at_ms: int
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """One decision for the audit log; the store numbers it (spec: R3). Fields as in `AuditRecord`."""
+
+    at_ms: int
+    actor: str
+    event: str
+    key: str
+    decision: str
+    state: Mapping[str, Any]
+    token: int | None = None
+    owner: str | None = None
+    reasons: tuple[str, ...] = ()
+    message_id: str | None = None
+    idempotency_key: str | None = None
+
+    def numbered(self, seq: int) -> AuditRecord:
+        """The decision in its place of the log."""
+        return AuditRecord(seq=seq, **msgspec.structs.asdict(self))
 
 
 TABLES: tuple[type[Row], ...] = (

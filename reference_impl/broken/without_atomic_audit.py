@@ -9,13 +9,13 @@ other.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
-from leaserace.harness.contract import AgentContext, AuditRecord
+from leaserace.harness.contract import AgentContext
 from leaserace.harness.points import point
 
+from ..records import Decision
 from ..stores.protocol import Open, Store, Transaction
 from ..target import ReferenceTarget
 from .twin import Twin
@@ -41,7 +41,7 @@ class LateLogTransaction:
         self._store = store
         self._deadline_s = deadline_s
         self._open = store.transaction(deadline_s)
-        self._decisions: list[AuditRecord] = []
+        self._decisions: list[Decision] = []
 
     def __enter__(self) -> Transaction:
         self._tx = self._open.__enter__()
@@ -58,10 +58,10 @@ class LateLogTransaction:
             point("audit.put_off")
             with self._store.transaction(self._deadline_s) as tx:
                 for decision in self._decisions:
-                    tx.append(replace(decision, seq=tx.next_seq()))
+                    tx.append(decision)
 
-    def append(self, record: AuditRecord) -> None:
-        self._decisions.append(record)
+    def append(self, decision: Decision) -> None:
+        self._decisions.append(decision)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tx, name)

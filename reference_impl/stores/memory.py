@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from contextlib import AbstractContextManager
 from types import TracebackType
 
 from leaserace.harness.clocks import StoreClock, SystemClock
 from leaserace.harness.contract import AuditRecord
 from leaserace.harness.points import Section
 
-from ..records import TABLES, AnyRow, Row
+from ..records import TABLES, AnyRow, Decision, Row
 from .protocol import BATCH_ROWS, StoreBusy
 
 Tables = dict[type[Row], dict[str, Row]]
-Data = tuple[Tables, list[AuditRecord], Section]
+Data = tuple[Tables, list[Decision], Section]
 
 
 class MemoryStore:
@@ -25,18 +24,16 @@ class MemoryStore:
         data: What another store keeps, to keep it too.
     """
 
-    __slots__ = ("_clock", "_data", "_log", "_section", "_tables")
+    __slots__ = ("_clock", "_data", "log", "section", "tables")
 
     def __init__(self, clock: StoreClock | None = None, *, data: Data | None = None) -> None:
         self._clock: StoreClock = clock or SystemClock()
         self._data = data or ({kind: {} for kind in TABLES}, [], Section("store"))
-        self._tables, self._log, self._section = self._data
+        self.tables, self.log, self.section = self._data
 
     def transaction(self, deadline_s: float) -> MemoryTransaction:
         """A transaction; entering it waits for the store at most `deadline_s`."""
-        return MemoryTransaction(
-            self._tables, self._log, self._clock, self._section.held(deadline_s)
-        )
+        return MemoryTransaction(self, deadline_s)
 
     def on_clock(self, clock: StoreClock) -> MemoryStore:
         """The same records and the same lock, judged by another clock."""
@@ -44,7 +41,7 @@ class MemoryStore:
 
     def audit(self) -> Iterable[AuditRecord]:
         """All decisions in commit order (spec: R3)."""
-        return tuple(self._log)
+        return [decision.numbered(seq) for seq, decision in enumerate(self.log, start=1)]
 
     def now_ms(self) -> int:
         """The store's clock."""
@@ -52,7 +49,7 @@ class MemoryStore:
 
     def content(self) -> Hashable:
         """All rows as one hashable value: equal contents, equal values."""
-        return tuple(frozenset(table.values()) for table in self._tables.values())
+        return tuple(frozenset(table.values()) for table in self.tables.values())
 
     def close(self) -> None:
         """Nothing is held."""
@@ -62,35 +59,35 @@ class MemoryTransaction:
     """One transaction; what it changed is put back if its block raises, a crash included.
 
     Args:
-        tables: The store's tables.
-        log: The store's audit log.
-        clock: The store's clock.
-        held: The store's lock, not yet held.
+        store: What it reads and writes.
+        deadline_s: How long the lock is waited for.
     """
 
-    __slots__ = ("_clock", "_held", "_log", "_log_was", "_tables", "_undo", "now_ms")
+    __slots__ = (
+        "_deadline_s",
+        "_give_back",
+        "_log",
+        "_log_was",
+        "_store",
+        "_tables",
+        "_undo",
+        "now_ms",
+    )
 
-    def __init__(
-        self,
-        tables: Tables,
-        log: list[AuditRecord],
-        clock: StoreClock,
-        held: AbstractContextManager[bool],
-    ) -> None:
-        self._tables = tables
-        self._log = log
-        self._clock = clock
-        self._held = held
-        self._undo: list[tuple[dict[str, Row], str, Row | None]] = []
-        self._log_was = 0
+    def __init__(self, store: MemoryStore, deadline_s: float) -> None:
+        self._store = store
+        self._deadline_s = deadline_s
         self.now_ms = 0
 
     def __enter__(self) -> MemoryTransaction:
-        if not self._held.__enter__():
-            self._held.__exit__(None, None, None)
+        give_back = self._store.section.take(self._deadline_s)
+        if give_back is None:
             raise StoreBusy
+        self._give_back = give_back
+        self._tables, self._log = self._store.tables, self._store.log
         self._log_was = len(self._log)
-        self.now_ms = self._clock.now_ms()
+        self._undo: list[tuple[dict[str, Row], str, Row | None]] = []
+        self.now_ms = self._store.now_ms()
         return self
 
     def __exit__(
@@ -101,7 +98,7 @@ class MemoryTransaction:
     ) -> None:
         if kind is not None:
             self._roll_back()
-        self._held.__exit__(None, None, None)
+        self._give_back()
 
     def _roll_back(self) -> None:
         for table, key, row in reversed(self._undo):
@@ -137,10 +134,6 @@ class MemoryTransaction:
         keys = sorted(key for key in table if key > after)[:limit]
         return [table[key] for key in keys]  # type: ignore[misc]
 
-    def next_seq(self) -> int:
-        """The position the next decision will have in the audit log."""
-        return len(self._log) + 1
-
-    def append(self, record: AuditRecord) -> None:
+    def append(self, decision: Decision) -> None:
         """Write one decision at the end of the audit log (spec: R3)."""
-        self._log.append(record)
+        self._log.append(decision)

@@ -9,7 +9,7 @@ from typing import Protocol
 from leaserace.harness.clocks import StoreClock
 from leaserace.harness.contract import AuditRecord
 
-from ..records import AnyRow, Row
+from ..records import AnyRow, Decision, Row
 
 BATCH_ROWS = 500
 
@@ -44,11 +44,7 @@ class Transaction(Protocol):
         """Up to `limit` rows with keys above `after`, in the order of their keys."""
         ...
 
-    def next_seq(self) -> int:
-        """The position the next decision will have in the audit log."""
-        ...
-
-    def append(self, record: AuditRecord) -> None:
+    def append(self, decision: Decision) -> None:
         """Write one decision at the end of the audit log (spec: R3)."""
         ...
 

@@ -14,14 +14,13 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import msgspec
 
 from leaserace.harness.clocks import StoreClock, monotonic_ns
 from leaserace.harness.contract import AuditRecord, UsageError
 
-from ..records import AnyRow, Row
+from ..records import AnyRow, Decision, Row
 from .protocol import BATCH_ROWS, StoreBusy
 from .schema import COLUMNS, SCHEMA, from_columns, sql, to_columns
 
@@ -187,33 +186,25 @@ class SqliteTransaction:
         found = self._connection.execute(sql(kind).rows, (after, limit)).fetchall()
         return [from_columns(kind, values) for values in found]
 
-    def next_seq(self) -> int:
-        """The position the next decision will have in the audit log."""
-        last: int | None = self._connection.execute("SELECT MAX(seq) FROM audit").fetchone()[0]
-        return (last or 0) + 1
-
-    def append(self, record: AuditRecord) -> None:
+    def append(self, decision: Decision) -> None:
         """Write one decision at the end of the audit log (spec: R3)."""
         self._connection.execute(
-            "INSERT INTO audit (seq, at_ms, actor, event, key, decision, record) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO audit (at_ms, actor, event, key, decision, record) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
             (
-                record.seq,
-                record.at_ms,
-                record.actor,
-                record.event,
-                record.key,
-                record.decision,
-                msgspec.json.encode(record).decode(),
+                decision.at_ms,
+                decision.actor,
+                decision.event,
+                decision.key,
+                decision.decision,
+                msgspec.json.encode(decision).decode(),
             ),
         )
 
     def log(self) -> list[AuditRecord]:
         """The whole audit log."""
-        found: list[tuple[Any]] = self._connection.execute(
-            "SELECT record FROM audit ORDER BY seq"
-        ).fetchall()
-        return [msgspec.json.decode(text, type=AuditRecord) for (text,) in found]
+        found = self._connection.execute("SELECT seq, record FROM audit ORDER BY seq")
+        return [msgspec.json.decode(text, type=Decision).numbered(seq) for seq, text in found]
 
 
 __all__ = ["COLUMNS", "SqliteStore", "SqliteTransaction"]
