@@ -9,8 +9,9 @@ happened at any time after its invoke or never. What one consistent order can ex
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import msgspec
@@ -194,6 +195,21 @@ class Judgement:
     late_hand_overs: int = 0
 
 
+Hook = Callable[..., Iterable[Finding]]
+
+
+@lru_cache(maxsize=4096)
+def _who_hears(kinds: tuple[type[Rule], ...], hook: str, f: str, outcome: str) -> tuple[int, ...]:
+    """Places of the rules that override a hook and want to hear of this method and outcome."""
+    return tuple(
+        place
+        for place, kind in enumerate(kinds)
+        if getattr(kind, hook) is not getattr(Rule, hook)
+        and (not f or not kind.hears or f in kind.hears)
+        and (not outcome or not kind.outcomes or outcome in kind.outcomes)
+    )
+
+
 class Judge:
     """Feeds one race's events to rules.
 
@@ -217,20 +233,16 @@ class Judge:
 
     def _listen(self) -> None:
         """Note who hears what, so that an event costs only those that override its hook."""
-        self._hooks: dict[object, tuple[Rule, ...]] = {}
+        self._kinds = tuple(type(rule) for rule in self.rules)
+        self._hooks: dict[tuple[str, str, str], tuple[tuple[Rule, Hook], ...]] = {}
         self._stateful = [rule for rule in self.rules if vars(rule).keys() - _NO_STATE]
 
-    def _listeners(self, hook: str, f: str = "", outcome: OpType | None = None) -> tuple[Rule, ...]:
-        key = (hook, f, outcome)
-        found = self._hooks.get(key)
-        if found is None:
-            found = self._hooks[key] = tuple(
-                rule
-                for rule in self.rules
-                if getattr(type(rule), hook) is not getattr(Rule, hook)
-                and (not f or not rule.hears or f in rule.hears)
-                and (outcome is None or not rule.outcomes or outcome in rule.outcomes)
-            )
+    def _listeners(self, key: tuple[str, str, str]) -> tuple[tuple[Rule, Hook], ...]:
+        """Rules that hear of it, each with its bound hook; the key is hook, method and outcome."""
+        rules = self.rules
+        found = self._hooks[key] = tuple(
+            (rules[place], getattr(rules[place], key[0])) for place in _who_hears(self._kinds, *key)
+        )
         return found
 
     def feed(self, event: AnyEvent) -> None:
@@ -244,48 +256,47 @@ class Judge:
             self._operation(event)
         elif isinstance(event, DeliveryEvent):
             intent = self.ledger.delivered(event)
-            self._tell(self._listeners("delivered"), "delivered", event, intent)
+            self._tell(("delivered", "", ""), event, intent)
         elif isinstance(event, FaultEvent):
             for person in self.ledger.struck(event):
                 self._settle(person)
-            self._tell(self._listeners("struck"), "struck", event)
+            self._tell(("struck", "", ""), event)
         elif isinstance(event, AuditEvent):
-            self._tell(self._listeners("decided"), "decided", event)
+            self._tell(("decided", "", ""), event)
         else:
             if event.name == "window":
                 self.windows[event.data["window"]] += 1
-            self._tell(self._listeners("marked"), "marked", event)
+            self._tell(("marked", "", ""), event)
 
     def _operation(self, event: OpEvent) -> None:
         op = self._pairer.feed(event, self._place)
         if event.type is OpType.INVOKE:
-            view = self.ledger.begin(op)
-            self._tell(self._listeners("invoked", op.f), "invoked", view)
+            self._tell(("invoked", op.f, ""), self.ledger.begin(op))
             return
         view = self.ledger.complete(op)
-        self._tell(self._listeners("completed", op.f, op.type), "completed", view)
+        self._tell(("completed", op.f, op.type), view)
         self._settle(view.person)
 
     def _settle(self, person: Person) -> None:
         for view in self.ledger.settled(person):
-            op = view.op
-            self._tell(self._listeners("settled", op.f, op.type), "settled", view)
+            self._tell(("settled", view.op.f, view.op.type), view)
 
     def finish(self) -> None:
         """Say that the history ended: what is open stays unknown for ever."""
         for person in self.ledger.people.values():
             person.open.clear()
             self._settle(person)
-        self._tell(self._listeners("finish"), "finish", self._pairer.open_operations())
+        self._tell(("finish", "", ""), self._pairer.open_operations())
 
     def state(self) -> Hashable:
         """What the findings still to come depend on."""
         return (self.ledger.state(), tuple(rule.state() for rule in self._stateful))
 
-    def _tell(self, rules: tuple[Rule, ...], hook: str, *items: object) -> None:
-        for rule in rules:
+    def _tell(self, key: tuple[str, str, str], *items: object) -> None:
+        listeners = self._hooks.get(key)
+        for rule, hook in self._listeners(key) if listeners is None else listeners:
             try:
-                for finding in getattr(rule, hook)(*items):
+                for finding in hook(*items):
                     self._take(finding)
             except Exception as error:  # noqa: BLE001 - a rule that crashed is unknown, never valid
                 self.unknown.append(f"rule {rule.name} crashed: {type(error).__name__}: {error}")
