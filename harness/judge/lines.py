@@ -1,0 +1,124 @@
+"""Lines of a file of any size, each with its number and offset, in bounded memory."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, cast
+
+from ..contract import UsageError
+
+BLOCK_BYTES = 1 << 20
+LINE_MAX_BYTES = 4 << 20
+"""A longer line is skipped without being kept; it is counted as unreadable."""
+GZIP_MAGIC = b"\x1f\x8b"
+UTF8_BOM = b"\xef\xbb\xbf"
+UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+
+
+class Chunk(NamedTuple):
+    """Some lines of a file, one after the other; or one line that could not be had.
+
+    Attributes:
+        number: Of its first line, from 1.
+        offset: Where that begins, in bytes of the unpacked file.
+        lines: Without their newlines.
+        problem: Why the one line could not be had (`lines` is empty then), or "".
+        whole: False if the file ended before the newline of the last line.
+    """
+
+    number: int
+    offset: int
+    lines: list[bytes]
+    problem: str = ""
+    whole: bool = True
+
+
+def open_log(path: Path) -> BinaryIO:
+    """Open a file for reading, unpacked if it is gzip's.
+
+    Raises:
+        UsageError: It can't be opened, is empty, or is not UTF-8 by its first bytes.
+    """
+    try:
+        file = path.open("rb")
+        head = file.read(4)
+        file.seek(0)
+    except OSError as error:
+        raise UsageError(f"{str(path)!r} can't be read: {error.strerror or error}") from error
+    if not head:
+        file.close()
+        raise UsageError(f"{path.name}: the file is empty (0 bytes)")
+    if head[:2] in UTF16_BOMS:
+        file.close()
+        raise UsageError(
+            f"{path.name}:1: UTF-16, not UTF-8: convert it first (iconv -f UTF-16 -t UTF-8)"
+        )
+    if head[:2] == GZIP_MAGIC:
+        return cast("BinaryIO", gzip.GzipFile(fileobj=file))
+    return file
+
+
+def read_chunks(file: BinaryIO, *, max_bytes: int = LINE_MAX_BYTES) -> Iterator[Chunk]:
+    """All lines of a file, a block at a time; memory stays below a few times `max_bytes`.
+
+    Args:
+        file: Opened for bytes, at its begin.
+        max_bytes: A longer line is not kept; it comes as a problem.
+    """
+    number, offset, rest, skipped = 1, 0, b"", 0
+    for block, problem in _blocks(file):
+        if problem:
+            yield Chunk(number, offset, [], problem, whole=False)
+            return
+        parts = block.split(b"\n")
+        parts[0] = rest + parts[0]
+        rest = parts.pop()
+        if parts and (skipped or len(parts[0]) > max_bytes):
+            size = len(parts.pop(0)) + skipped
+            yield Chunk(number, offset, [], _too_long(size, max_bytes))
+            number, offset, skipped = number + 1, offset + size + 1, 0
+        if parts:
+            yield Chunk(number, offset, parts)
+            number += len(parts)
+            offset += sum(map(len, parts)) + len(parts)
+        if len(rest) > max_bytes:
+            skipped += len(rest)
+            rest = b""
+    if skipped:
+        yield Chunk(number, offset, [], _too_long(skipped + len(rest), max_bytes), whole=False)
+    elif rest:
+        yield Chunk(number, offset, [rest], whole=False)
+
+
+def _blocks(file: BinaryIO) -> Iterator[tuple[bytes, str]]:
+    """Blocks of the file; where it breaks off (a cut archive), why."""
+    first = True
+    while True:
+        try:
+            block = file.read(BLOCK_BYTES)
+        except (OSError, EOFError) as error:
+            yield b"", f"the file breaks off: {error}"
+            return
+        if not block:
+            return
+        if first:
+            # A byte order mark is no part of the first line; blanks keep the offsets right.
+            if block.startswith(UTF8_BOM):
+                block = b"   " + block[3:]
+            first = False
+        yield block, ""
+
+
+def _too_long(size: int, max_bytes: int) -> str:
+    return f"a line of {size:,} bytes, longer than {max_bytes:,}"
+
+
+def line_at(file: BinaryIO, offset: int, *, max_bytes: int = LINE_MAX_BYTES) -> bytes:
+    """The line that begins at `offset`, without its newline."""
+    file.seek(offset)
+    return file.readline(max_bytes).rstrip(b"\n")
+
+
+__all__ = ["LINE_MAX_BYTES", "Chunk", "line_at", "open_log", "read_chunks"]

@@ -1,0 +1,379 @@
+"""A log, line by line, to rows that can be spilled: decoded, checked, mapped, counted.
+
+This is the hot path of a log of gigabytes, so it is one flat loop over precomputed plans; what each
+field becomes is in `values`, what a row's places mean in `records`.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from ..contract import Code, UsageError
+from . import values
+from .decode import Decoded, Found, Layout, csv_rows, json_lines
+from .identity import Contacts, key_function
+from .lines import open_log
+from .mapping import RESULTS, Action, Mapping, Phase
+from .problems import BadLine, Left, Problems
+from .records import Record
+from .times import NoTime, Zones, parser
+
+Row = list[Any]
+"""The values of a `Record`, in its order."""
+
+EARLY_LINES = 1_000
+"""By then each field that no line can do without must have been seen."""
+NAMES_CACHED = 10_000
+NEEDED = ("time", "event", "recipient")
+_DEFAULTS = [field.default for field in msgspec.structs.fields(Record)[8:]]
+_PLACE = {name: place for place, name in enumerate(Record.__struct_fields__)}
+_OPTIONAL: dict[str, str] = {
+    "agent": "agent",
+    "record_id": "record_id",
+    "token": "token",
+    "message_id": "message_id",
+    "idempotency_key": "key",
+    "operation": "operation",
+    "seq": "seq",
+    "store_time": "store_ms",
+    "owner": "owner",
+    "expires_at": "expires_ms",
+    "acquired_at": "acquired_ms",
+    "held_token": "held_token",
+    "held_until": "held_until_ms",
+    "until": "until_ms",
+    "lease_key": "lease_key",
+    "started_at": "started",
+    "subject": "subject",
+    "body": "body",
+    "replay": "replay",
+    "person": "person",
+}
+"""Field of the mapping to place in the record, for what needs no more than its conversion."""
+_SPECIAL = (*NEEDED, "code", "kind", "ttl_s", "duration_s")
+
+
+class Seen:
+    """What a log turned out to hold.
+
+    Attributes:
+        lines: How many lines there were.
+        rows: How many rows came of them.
+        first_ns, last_ns: Earliest and latest time.
+        resolution_ns: What every time is a multiple of: a second, a millisecond, …
+        backwards: How many lines were older than one before them.
+        furthest_back_ns: By how much at most, and where first (`back_line`).
+    """
+
+    def __init__(self) -> None:
+        self.lines = self.rows = 0
+        self.first_ns = self.last_ns = 0
+        self.resolution_ns = 10**9
+        self.backwards = self.furthest_back_ns = self.back_line = 0
+
+    def back(self, by_ns: int, line: int) -> None:
+        """A line came that is older than one before it."""
+        self.backwards += 1
+        self.back_line = self.back_line or line
+        self.furthest_back_ns = max(self.furthest_back_ns, by_ns)
+
+
+class Reader:
+    """Reads one log by one mapping.
+
+    Args:
+        path: The log, plain or gzip.
+        mapping: What its fields are.
+
+    Attributes:
+        actions: What each entry of the mapping's events means; a record's `event` points here.
+        problems, left, seen, zones, contacts: What was noticed.
+    """
+
+    def __init__(self, path: Path, mapping: Mapping) -> None:
+        self.path = path
+        self.mapping = mapping
+        self.zones = Zones(mapping.time.zone)
+        key_of, self.identity = key_function(mapping.contact.identity, mapping.contact.aliases)
+        self.contacts = Contacts(key_of)
+        self.problems = Problems(path.name)
+        self.left = Left()
+        self.seen = Seen()
+        told = mapping.actions()
+        self.actions: list[tuple[Action, ...]] = list(told.values())
+        self._events = _Names(list(told))
+        self._codes: dict[str, str] = {str(code): str(code) for code in Code}
+        self._codes.update({result: result for result in RESULTS})
+        self._codes.update(mapping.codes)
+        self._needs_code = [
+            any(each.phase is Phase.WHOLE and each.f != "delivery" for each in actions)
+            for actions in self.actions
+        ]
+        self._is_csv = mapping.format == "csv" or (
+            not mapping.format and path.name.removesuffix(".gz").lower().endswith((".csv", ".tsv"))
+        )
+        self._paths = self._wanted()
+        self._layout = Layout(self._paths, nested=not self._is_csv)
+        self._at, self._nothing = self._layout.at, self._layout.nothing
+        self._event_parts = [at for name, at in self._at.items() if name.startswith("event.")]
+        self._pending = dict(self._at)
+        self._at_recipient = self._at["recipient"]
+        self._at_event = self._at.get("event", -1)
+        self._has_more = bool(
+            mapping.intent.fields
+            or any(mapping.has(name) for name in ("code", "kind", "ttl_s", "duration_s"))
+        )
+        self._convert = self._conversions()
+
+    def _wanted(self) -> dict[str, tuple[str, ...]]:
+        """Name to the fields that may carry it; parts of the event and the intent one by one."""
+        mapping = self.mapping
+        names = [name for name in (*_SPECIAL, *_OPTIONAL) if mapping.paths(name)]
+        wanted = {name: mapping.paths(name) for name in names}
+        if len(wanted.get("event", ())) > 1:
+            for place, path in enumerate(wanted.pop("event")):
+                wanted[f"event.{place}"] = (path,)
+        for place, path in enumerate(mapping.intent.fields):
+            wanted[f"intent.{place}"] = (path,)
+        return wanted
+
+    def _conversions(self) -> list[tuple[int, int, values.Convert, str]]:
+        """Place in the row, place in the decoded line, conversion and name of each optional field."""
+        mapping, zones = self.mapping, self.zones
+        kinds: dict[str, values.Convert] = {
+            **dict.fromkeys(("token", "seq", "held_token"), values.whole),
+            "replay": values.flag,
+            "started_at": values.moment_ns(parser(mapping.time_format("started_at"), zones)),
+        }
+        for name in ("store_time", "expires_at", "acquired_at", "held_until", "until"):
+            kinds[name] = values.moment_ms(parser(mapping.time_format(name), zones))
+        return [
+            (_PLACE[place], self._at[name], kinds.get(name, values.text), name)
+            for name, place in _OPTIONAL.items()
+            if name in self._at
+        ]
+
+    def rows(self) -> Iterator[Row]:
+        """All rows of the log, in the order of its lines.
+
+        Raises:
+            UsageError: The file can't be read, or the mapping names what is not there.
+        """
+        with open_log(self.path) as file:
+            yield from self._rows(self._decoded(file))
+        self._check_absent(list(self._pending))
+
+    def _decoded(self, file: BinaryIO) -> Iterator[Decoded]:
+        if not self._is_csv:
+            return json_lines(file, self._layout, self.problems)
+        delimiter = self.mapping.delimiter
+        if delimiter == "," and self.path.name.removesuffix(".gz").lower().endswith(".tsv"):
+            delimiter = "\t"
+        return csv_rows(file, self._layout, self.problems, delimiter=delimiter)
+
+    # -- mapping ---------------------------------------------------------------------------------
+
+    def _rows(self, decoded: Iterable[Decoded]) -> Iterator[Row]:
+        problems, seen, pending = self.problems, self.seen, self._pending
+        to_ns = parser(self.mapping.time.format, self.zones)
+        at_time = self._at["time"]
+        last_ns, resolution_ns = 0, seen.resolution_ns
+        for number, offset, found in decoded:
+            seen.lines = number
+            if pending:
+                self._tick(found)
+                if number == EARLY_LINES:
+                    self._check_absent([name for name in pending if name in NEEDED])
+            try:
+                rows = self._row(found)
+                if not rows:
+                    continue
+                t = to_ns(found[at_time])
+            except (BadLine, NoTime) as error:
+                if problems.add(number, self._why(error, found)):
+                    return
+                continue
+            if t < last_ns:
+                seen.back(last_ns - t, number)
+                seen.first_ns = min(seen.first_ns, t)
+            else:
+                last_ns = seen.last_ns = t
+                seen.first_ns = seen.first_ns or t
+            while t % resolution_ns:
+                resolution_ns = seen.resolution_ns = resolution_ns // 1000
+            for row in rows:
+                row[0], row[1], row[2] = t, number, offset
+                yield row
+            seen.rows += len(rows)
+
+    def _why(self, error: Exception, found: Found) -> str:
+        if not isinstance(error, NoTime):
+            return str(error)
+        value = found[self._at["time"]]
+        field = f"field {self.mapping.time.field!r} (time)"
+        return f"{field} is missing" if value is None else f"{field}: {str(value)[:80]!r} {error}"
+
+    def _row(self, found: Found) -> Sequence[Row]:
+        """Rows of one line: one a recipient; none for what the mapping leaves out."""
+        event = self._event(found)
+        if event is None or not self.actions[event]:
+            return ()
+        recipient = found[self._at_recipient]
+        if not recipient:
+            self.left.no_recipient += 1
+            return ()
+        row = _EMPTY.copy()
+        row[_EVENT] = event
+        for place, where, convert, name in self._convert:
+            value = found[where]
+            if value is not None and value != "":
+                if convert is values.text and type(value) is str and len(value) < 1000:
+                    row[place] = value
+                    continue
+                try:
+                    row[place] = convert(value)
+                except BadLine as error:
+                    raise BadLine(f"field {self._named(name)} ({name}): {error}") from None
+        if self._has_more:
+            self._more(found, row, event)
+        if type(recipient) is str:
+            row[_RECIPIENT] = recipient
+            row[_CONTACT] = self.contacts[recipient]
+            return (row,)
+        return self._by_recipient(row, recipient)
+
+    def _more(self, found: Found, row: Row, event: int) -> None:
+        """Fields that take more than a conversion."""
+        at, nothing = self._at, self._nothing
+        row[_CODE] = self._code(found, event)
+        for name, place in (("ttl_s", _EXPIRES), ("duration_s", _STARTED)):
+            value = found[at.get(name, nothing)]
+            if value is not None and row[place] is None:
+                try:
+                    row[place] = self._from_length(found, row, name, values.seconds_ms(value))
+                except BadLine as error:
+                    raise BadLine(f"field {self._named(name)} ({name}): {error}") from None
+        kind = found[at.get("kind", nothing)]
+        if kind is not None:
+            word = values.text(kind)
+            row[_KIND] = self.mapping.kinds.get(word, word if word == "transactional" else "")
+        fields = len(self.mapping.intent.fields)
+        parts = [found[at[f"intent.{place}"]] for place in range(fields)]
+        if parts and all(part is not None for part in parts):
+            row[_INTENT] = ":".join(map(values.text, parts))
+
+    def _from_length(self, found: Found, row: Row, name: str, length_ms: int) -> int:
+        """An end in milliseconds, or a begin in nanoseconds, that the log gives as a length."""
+        try:
+            t = parser(self.mapping.time.format, self.zones)(found[self._at["time"]])
+        except NoTime as error:
+            raise BadLine(str(error)) from None
+        if name == "duration_s":
+            return t - length_ms * 1_000_000
+        stored = row[_STORE]
+        return length_ms + (t // 1_000_000 if stored is None else stored)
+
+    def _event(self, found: Found) -> int | None:
+        """Which entry of the mapping's events the line is; None for none of them."""
+        if self._at_event >= 0:
+            name = found[self._at_event]
+        elif self._event_parts:
+            parts = [found[at] for at in self._event_parts]
+            name = "/".join(["" if part is None else str(part) for part in parts])
+        else:
+            name = ""
+        if name is None:
+            raise BadLine(f"field {self._named('event')} (event) is missing")
+        event = self._events.find(name if type(name) is str else values.text(name))
+        if event is None or not self.actions[event]:
+            counts = self.left.events
+            if name in counts or len(counts) < NAMES_CACHED:
+                counts[str(name)] += 1
+        return event
+
+    def _code(self, found: Found, event: int) -> str:
+        """The outcome, in our words; "" for none."""
+        value = found[self._at.get("code", self._nothing)]
+        if value is None or value == "":
+            return ""
+        code = self._codes.get(value if type(value) is str else str(value))
+        if code is not None:
+            return code
+        if self._needs_code[event]:
+            raise BadLine(
+                f"field {self._named('code')} (code): {str(value)[:80]!r} is no code; "
+                "say under [codes] what it means"
+            )
+        return ""
+
+    def _by_recipient(self, row: Row, recipients: Any) -> Sequence[Row]:
+        rows = []
+        for address in recipients if type(recipients) is list else (recipients,):
+            if type(address) is not str:
+                raise BadLine(f"field {self._named('recipient')} (recipient): is no address")
+            mine = row.copy()
+            mine[_RECIPIENT] = address
+            mine[_CONTACT] = self.contacts[address]
+            rows.append(mine)
+        return rows
+
+    # -- fields that are not there ---------------------------------------------------------------
+
+    def _tick(self, found: Found) -> None:
+        """Cross fields off that a line has."""
+        for name in [name for name, at in self._pending.items() if found[at] is not None]:
+            del self._pending[name]
+
+    def _check_absent(self, names: list[str]) -> None:
+        """Refuse a mapping that names fields no line has.
+
+        Raises:
+            UsageError: It names the first one.
+        """
+        if not names or self.seen.lines == self.problems.count:
+            return
+        name = names[0]
+        raise UsageError(
+            f"{self.path.name}: the mapping says that {name.partition('.')[0]} stands in the field "
+            f"{self._named(name)}, but none of its {self.seen.lines:,} lines has that field"
+        )
+
+    def _named(self, name: str) -> str:
+        paths = self._paths.get(name) or self.mapping.paths(name)
+        return " or ".join(map(repr, paths))
+
+
+class _Names:
+    """The mapping's events: names first, then patterns in their order."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._found: dict[str, int | None] = {
+            name: place for place, name in enumerate(names) if "*" not in name
+        }
+        self._patterns = [(name, place) for place, name in enumerate(names) if "*" in name]
+
+    def find(self, name: str) -> int | None:
+        """Its place, or None."""
+        try:
+            return self._found[name]
+        except KeyError:
+            place = next(
+                (at for pattern, at in self._patterns if fnmatch.fnmatchcase(name, pattern)), None
+            )
+            if len(self._found) < NAMES_CACHED:
+                self._found[name] = place
+            return place
+
+
+_EMPTY: Row = [0, 0, 0, 0, "", "", "", "", *_DEFAULTS]
+_EVENT, _CONTACT, _RECIPIENT = 3, 4, 7
+_CODE, _INTENT, _EXPIRES, _STARTED, _STORE, _KIND = (
+    _PLACE[name] for name in ("code", "intent", "expires_ms", "started", "store_ms", "kind")
+)
+
+__all__ = ["Reader", "Row", "Seen"]

@@ -1,0 +1,203 @@
+"""Times as logs write them, to nanoseconds since the Unix epoch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+EARLIEST_NS = 315_532_800 * 10**9
+"""1980: anything before it is a wrong unit, not a mail."""
+LATEST_NS = 4_102_444_800 * 10**9
+"""2100."""
+UNITS_NS = {"unix_s": 10**9, "unix_ms": 10**6, "unix_us": 10**3, "unix_ns": 1}
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+MINUTES_CACHED = 50_000
+
+Parse = Callable[[Any], int]
+"""From a field's value to nanoseconds; raises `NoTime`."""
+
+
+class NoTime(ValueError):  # noqa: N818 - it is what the value is
+    """The value is no time; the message says why, without the value's place."""
+
+
+class Zones:
+    """The zone that times without one are in, and what had to be assumed about them.
+
+    Args:
+        name: ``UTC``, ``+02:00`` or a name such as ``Europe/Berlin``; "" for none given.
+
+    Attributes:
+        without: How many times carried no zone.
+        twice: How many local times exist twice (the hour when clocks go back).
+        never: How many local times do not exist.
+    """
+
+    def __init__(self, name: str = "") -> None:
+        self.name = name
+        self.zone: tzinfo = zone_of(name) if name else UTC
+        self._fixed = self.zone is UTC or not isinstance(self.zone, ZoneInfo)
+        self.without = self.twice = self.never = 0
+
+    def aware(self, moment: datetime) -> datetime:
+        """The moment with its zone; where it has none, the log's."""
+        if moment.tzinfo is not None:
+            return moment
+        self.without += 1
+        told = moment.replace(tzinfo=self.zone)
+        if not self._fixed:
+            later = told.replace(fold=1)
+            if told.utcoffset() != later.utcoffset():
+                back = told.astimezone(UTC).astimezone(self.zone).replace(tzinfo=None)
+                if back == moment:
+                    self.twice += 1
+                else:
+                    self.never += 1
+        return told
+
+
+def zone_of(name: str) -> tzinfo:
+    """The zone called `name`.
+
+    Raises:
+        ValueError: There is none.
+    """
+    if name in {"UTC", "Z"}:
+        return UTC
+    if name[:1] in "+-" and len(name) == 6:
+        moment = datetime.fromisoformat(f"2000-01-01T00:00:00{name}")
+        assert moment.tzinfo is not None
+        return moment.tzinfo
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, OSError, ValueError) as error:
+        message = f"no time zone is called {name!r}"
+        raise ValueError(message) from error
+
+
+def parser(form: str, zones: Zones) -> Parse:
+    """What reads times of this form.
+
+    Args:
+        form: ``unix_s``, ``unix_ms``, ``unix_us``, ``unix_ns``, ``iso``, or a `strptime` format.
+        zones: Where times without a zone are, and where what was assumed is counted.
+
+    Raises:
+        ValueError: The format can't be one.
+    """
+    if form in UNITS_NS:
+        return _unix(UNITS_NS[form])
+    if form == "iso":
+        return _iso(zones)
+    if "%" not in form:
+        message = f"{form!r} is no time format: use {', '.join(UNITS_NS)}, iso or a strptime format"
+        raise ValueError(message)
+    return _strptime(form, zones)
+
+
+def _unix(unit_ns: int) -> Parse:
+    def parse(value: Any) -> int:
+        if type(value) is str:
+            value = _number(value)
+        if type(value) is int:
+            return _checked(value * unit_ns)
+        if type(value) is not float:
+            raise NoTime("is no time")
+        if not math.isfinite(value):
+            raise NoTime("is no time: it is not finite")
+        # A double holds microseconds of today's times, no more.
+        return _checked(round(value * (unit_ns / 1000)) * 1000 if unit_ns > 1000 else int(value))
+
+    return parse
+
+
+def _number(text: str) -> int | float:
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        raise NoTime("is no time: a number is expected") from None
+
+
+def _iso(zones: Zones) -> Parse:
+    from_iso, epoch, microsecond = datetime.fromisoformat, _EPOCH, _MICROSECOND
+
+    minutes: dict[str, int] = {}
+
+    def slow(value: Any) -> int:
+        try:
+            moment = from_iso(value)
+        except (TypeError, ValueError):
+            if type(value) is not str:
+                raise NoTime("is no time: an ISO 8601 text is expected") from None
+            moment = _slow_iso(value)
+        if moment.tzinfo is None:
+            moment = zones.aware(moment)
+        return _checked((moment - epoch) // microsecond * 1000)
+
+    def parse(value: Any) -> int:
+        """Most times of a log share their minute with others; only the seconds are read anew."""
+        try:
+            if value[-1] != "Z" or value[16] != ":":
+                return slow(value)
+            minute_ns = minutes.get(value[:17])
+            if minute_ns is None:
+                if len(minutes) > MINUTES_CACHED:
+                    minutes.clear()
+                minute_ns = minutes[value[:17]] = slow(value[:17] + "00Z")
+            seconds = value[17:-1]
+            whole = int(seconds[:2])
+            if len(seconds) == 2 and whole < 60:
+                return minute_ns + whole * 1_000_000_000
+            if len(seconds) == 6 and seconds[2] == "." and whole < 60:
+                return minute_ns + whole * 1_000_000_000 + int(seconds[3:]) * 1_000_000
+        except (TypeError, ValueError, IndexError, KeyError):
+            pass
+        return slow(value)
+
+    return parse
+
+
+def _slow_iso(text: str) -> datetime:
+    """ISO 8601 as logs bend it: outer white space, more than six digits, a zone behind a blank."""
+    plain = text.strip().replace(" UTC", "+00:00").replace(" Z", "Z")
+    head, dot, tail = plain.partition(".")
+    if dot:
+        digits = len(tail) - len(tail.lstrip("0123456789"))
+        plain = f"{head}.{tail[: min(digits, 6)]}{tail[digits:]}"
+    try:
+        return datetime.fromisoformat(plain)
+    except ValueError:
+        raise NoTime("is no time: ISO 8601 is expected") from None
+
+
+def _strptime(form: str, zones: Zones) -> Parse:
+    def parse(value: Any) -> int:
+        try:
+            moment = datetime.strptime(str(value), form)  # noqa: DTZ007 - `aware` gives it its zone
+        except ValueError:
+            raise NoTime(f"is no time of the form {form!r}") from None
+        return _checked((zones.aware(moment) - _EPOCH) // _MICROSECOND * 1000)
+
+    return parse
+
+
+def _checked(t_ns: int) -> int:
+    if EARLIEST_NS <= t_ns <= LATEST_NS:
+        return t_ns
+    for name, unit_ns in UNITS_NS.items():
+        for other_ns in UNITS_NS.values():
+            if unit_ns != other_ns and EARLIEST_NS <= t_ns // other_ns * unit_ns <= LATEST_NS:
+                raise NoTime(f"is no time between 1980 and 2100; as {name} it would be one")
+    raise NoTime("is no time between 1980 and 2100")
+
+
+__all__ = ["UNITS_NS", "NoTime", "Parse", "Zones", "parser", "zone_of"]
