@@ -21,11 +21,11 @@ from ..records import (
 )
 
 SCHEMA = """
-CREATE TABLE fence (
+CREATE TABLE IF NOT EXISTS fence (
     key TEXT PRIMARY KEY,
     token INTEGER NOT NULL CHECK (token >= 1)
 ) WITHOUT ROWID;
-CREATE TABLE lease (
+CREATE TABLE IF NOT EXISTS lease (
     key TEXT PRIMARY KEY,
     owner TEXT NOT NULL,
     token INTEGER NOT NULL,
@@ -33,7 +33,7 @@ CREATE TABLE lease (
     expires_at_ms INTEGER NOT NULL,
     length_ms INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE TABLE send (
+CREATE TABLE IF NOT EXISTS send (
     key TEXT PRIMARY KEY,
     fingerprint TEXT NOT NULL,
     contact TEXT NOT NULL,
@@ -46,29 +46,29 @@ CREATE TABLE send (
     deadline_ms INTEGER NOT NULL,
     settled_at_ms INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE TABLE timeline (
+CREATE TABLE IF NOT EXISTS timeline (
     key TEXT PRIMARY KEY,
     entries TEXT NOT NULL -- JSON, oldest first
 ) WITHOUT ROWID;
-CREATE TABLE suppression (
+CREATE TABLE IF NOT EXISTS suppression (
     key TEXT PRIMARY KEY,
     causes TEXT NOT NULL, -- JSON
     cleared_at_ms INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE TABLE override (
+CREATE TABLE IF NOT EXISTS override (
     key TEXT PRIMARY KEY,
     person TEXT NOT NULL,
     reason TEXT NOT NULL,
     at_ms INTEGER NOT NULL,
     until_ms INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE TABLE conflict (
+CREATE TABLE IF NOT EXISTS conflict (
     key TEXT PRIMARY KEY,
     token INTEGER NOT NULL,
     count INTEGER NOT NULL,
     at_ms INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE TABLE audit (
+CREATE TABLE IF NOT EXISTS audit (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     at_ms INTEGER NOT NULL,
     actor TEXT NOT NULL,
@@ -77,9 +77,9 @@ CREATE TABLE audit (
     decision TEXT NOT NULL,
     record TEXT NOT NULL -- the whole record, JSON
 );
-CREATE TRIGGER audit_keeps_what_was_written BEFORE UPDATE ON audit
+CREATE TRIGGER IF NOT EXISTS audit_keeps_what_was_written BEFORE UPDATE ON audit
 BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
-CREATE TRIGGER audit_keeps_all BEFORE DELETE ON audit
+CREATE TRIGGER IF NOT EXISTS audit_keeps_all BEFORE DELETE ON audit
 BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
 """
 
