@@ -70,6 +70,11 @@ class ProcessActor(Actor):
         return bool(self._calls) or self._playing
 
     @property
+    def is_ready(self) -> bool:
+        """Whether it has connected."""
+        return wire.Ready in self._said
+
+    @property
     def _log(self) -> Path:
         return self._folder / f"{self.seat}.log"
 
@@ -98,7 +103,6 @@ class ProcessActor(Actor):
             self.cut_off(f"connect() did not return within {within_s:g} s")
         failed = self._said.get(wire.Failed)
         if isinstance(failed, wire.Failed):
-            self._killed = True
             raise UsageError(f"target {self._orders.target!r}, agent {self.id}: {failed.why}")
 
     def _await(self, within_s: float, *kinds: type[wire.Reply]) -> bool:
@@ -131,7 +135,7 @@ class ProcessActor(Actor):
         self._calls.clear()
         self.stops.clear()
         self.crew.ledger.end(self._skew)
-        if not self._killed and wire.Ended not in self._said:
+        if not self._killed and not self._said.keys() & {wire.Ended, wire.Failed}:
             where = f" in {open_calls[0]}" if open_calls else ""
             self._process.kill()
             code = self._process.exit_code
@@ -151,10 +155,10 @@ class ProcessActor(Actor):
         if child.STACKS is not None and self.is_up:
             self._process.signal(child.STACKS)
             time.sleep(0.05)  # for the stacks to be written; nothing depends on it
-        self._end_process()
+        self.end_process()
         self._abort(f"{what} and was cut off; where it stood is in {self._log}")
 
-    def _end_process(self) -> None:
+    def end_process(self) -> None:
         """SIGKILL, then take in what it said before."""
         self._killed = True
         self._process.kill()
@@ -165,7 +169,7 @@ class ProcessActor(Actor):
         """Crash it now; what it had in memory is gone."""
         if self.is_up:
             self._crash = self.crew.ledger.begin(FaultKind.CRASH, self.id, point=point)
-            self._end_process()
+            self.end_process()
 
     def restart(self) -> None:
         """Start it again after a crash, as its next incarnation."""
@@ -190,16 +194,16 @@ class ProcessActor(Actor):
         if self.is_up:
             self._process.send(wire.End())
 
-    def await_end(self, within_s: float) -> None:
+    def await_end(self, left_s: float, within_s: float) -> None:
         """Wait for it; one that does not end is killed, which is a problem."""
         with contextlib.suppress(RaceAborted):  # it died: that is said already
-            self.crew.wait_for(lambda: wire.Ended in self._said or not self.is_up, within_s)
+            self.crew.wait_for(lambda: wire.Ended in self._said or not self.is_up, left_s)
         said = self._said.get(wire.Ended)
         if isinstance(said, wire.Ended) and said.problem:
             self.crew.ledger.mark("target.raised", {"what": said.problem}, self.id)
         if said is None and self.is_up:
             self.crew.ledger.problem(f"{self.id}: close() did not return within {within_s:g} s")
-            self._end_process()
+            self.end_process()
         self.is_up = False
 
     # Its calls.

@@ -90,9 +90,16 @@ class Crew:
             known_ns = self.store_ahead_ns
             self.store_ahead_ns = ahead_ns if known_ns is None else max(known_ns, ahead_ns)
 
+    def kill_busy(self) -> None:
+        """Kill whoever is not between calls, in a race that is cut off anyway."""
+        for actor in self.actors:
+            if actor.is_up and (actor.is_busy or not actor.is_ready):
+                actor.end_process()
+
     def end(self, within_s: float) -> None:
         """Bring every agent to its orderly end, or kill it."""
+        deadline = time.monotonic() + within_s
         for actor in self.actors:
             actor.tell_to_end()
         for actor in self.actors:
-            actor.await_end(within_s)
+            actor.await_end(max(0.0, deadline - time.monotonic()), within_s)

@@ -192,6 +192,8 @@ class Door:
             if not _open_doors:
                 _end_fork_server()
         if self._watch is not None:
+            if _open_doors:
+                self._watch.forget(_fork_server_pid())  # others still need it
             self._watch.close()
             self._watch = None
 

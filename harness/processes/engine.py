@@ -142,7 +142,7 @@ class ProcessEngine:
         within_s = 0.0
         try:
             result = running.run()
-            within_s = 1.0
+            within_s = 0.0 if running.is_aborted else 1.0
         finally:
             self._door.sweep(within_s, keep=[self._mail.process])
         return result

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ..contract import Target
+from ..contract import AuditRecord, Target
 from . import wire
 from .agent import environment_from_json, reason
 
@@ -29,12 +29,19 @@ def _answer(target: Target, ask: wire.Ask) -> Any:
         case "now_ms":
             return target.now_ms()
         case "audit":
-            return [_json(record, "a record of audit()") for record in target.audit()]
+            return [_record(record) for record in target.audit()]
         case "stop":
             target.stop()
             return None
         case _:
             raise AssertionError(ask.what)
+
+
+def _record(record: object) -> Any:
+    if not isinstance(record, AuditRecord):
+        message = f"audit() gave {record!r:.100}, which is no AuditRecord"
+        raise TypeError(message)
+    return _json(record, "a record of audit()")
 
 
 def _json(value: Any, what: str) -> Any:

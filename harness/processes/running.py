@@ -91,7 +91,8 @@ class Running:
         self._host: Host | None = None
         self._race: ProcessRace | None = None
         self._rounds = 0
-        self._aborted = False
+        self.is_aborted = False
+        """Whether it was cut off; then its processes need not be waited for."""
 
     def run(self) -> RaceRun:
         """Run it to its end.
@@ -107,12 +108,15 @@ class Running:
         )
         self._mail.race(self._events / "sink.jsonl")
         try:
-            self._start()
-            self._play_rounds()
-        except RaceAborted:
-            self._aborted = True
-        self._end()
-        return self._result()
+            try:
+                self._start()
+                self._play_rounds()
+            except RaceAborted:
+                self.is_aborted = True
+            self._end()
+            return self._result()
+        finally:
+            self.ledger.close()
 
     # Start.
 
@@ -186,14 +190,17 @@ class Running:
             self._await_mail()
             self._stop_target()
         except RaceAborted:
-            self._aborted = True
+            self.is_aborted = True
 
     def _settle(self) -> None:
-        if not self._aborted:
-            for actor in self._crew.actors:
-                actor.release_stops()
-            for actor in self._crew.actors:
-                actor.finish_calls()
+        """Bring the agents between calls; those that can't be are killed."""
+        if self.is_aborted:
+            self._crew.kill_busy()
+            return
+        for actor in self._crew.actors:
+            actor.release_stops()
+        for actor in self._crew.actors:
+            actor.finish_calls()
 
     def _await_mail(self) -> None:
         """Wait, within bounds, for what was acknowledged, and a moment for what is unknown."""
@@ -209,13 +216,19 @@ class Running:
         host = self._host
         if host is None or not host.process.is_alive():
             return
-        try:
-            if Capability.AUDIT in self._plan.info.capabilities:
-                self._take_audit(host.ask(self.ledger, "audit", self._deadlines.audit_s))
-            host.ask(self.ledger, "stop", self._deadlines.stop_s)
-        except UsageError as error:
-            self.ledger.problem(str(error))
+        for step in (self._ask_for_audit, self._ask_to_stop):
+            try:
+                step(host)
+            except UsageError as error:  # raised so late it no longer spoils the start
+                self.ledger.problem(str(error))
         host.end()
+
+    def _ask_for_audit(self, host: Host) -> None:
+        if Capability.AUDIT in self._plan.info.capabilities:
+            self._take_audit(host.ask(self.ledger, "audit", self._deadlines.audit_s))
+
+    def _ask_to_stop(self, host: Host) -> None:
+        host.ask(self.ledger, "stop", self._deadlines.stop_s)
 
     def _take_audit(self, records: list[Mapping[str, Any]]) -> None:
         writer = Writer(self._events / "audit.jsonl")
@@ -246,7 +259,6 @@ class Running:
         """Merge all files into one history and check it."""
         plan = self._plan
         self.ledger.mark("race.end", {"rounds": self._rounds, "problems": self.ledger.problems})
-        self.ledger.close()
         sources, notices = [], []
         for file in self._files():
             events, noticed = read_file(file)

@@ -26,6 +26,7 @@ from leaserace.harness import (
     UsageError,
     point,
 )
+from leaserace.harness.clocks import HostClock, SystemClock
 from leaserace.harness.contract import INTENT_HEADER
 
 TABLES = """
@@ -265,3 +266,54 @@ class SaysSentOnly(Toy):
 class _SaysSentOnly(ToyMailbox):
     def _hand_over(self, message: Message, message_id: str) -> None:
         return
+
+
+class HangsInClose(Toy):
+    def connect(self, agent: AgentContext) -> ToyMailbox:
+        return _HangingAtTheEnd(agent)
+
+
+class _HangingAtTheEnd(ToyMailbox):
+    def close(self) -> None:
+        time.sleep(3600)
+
+
+class RaisesInStop(Toy):
+    def stop(self) -> None:
+        raise RuntimeError("it is still in use")
+
+
+class AuditsNonsense(Toy):
+    def audit(self) -> Iterable[AuditRecord]:
+        return [{"decision": "granted"}]  # type: ignore[list-item]
+
+
+class FixesNoLength(Toy):
+    def __init__(self) -> None:
+        self.fixed = {"patience_s": 1.0}
+
+
+class NoSuchCapability(Toy):
+    capabilities = frozenset({"telepathy"})  # type: ignore[arg-type]
+
+
+class LeavesAProcess(Toy):
+    def start(self, env: Environment) -> Mapping[str, Any] | None:
+        import subprocess
+
+        subprocess.Popen(["sleep", "3600"])
+        return super().start(env)
+
+
+class HangsInNowMs(Toy):
+    def now_ms(self) -> int | None:
+        time.sleep(3600)
+        return None
+
+
+class HidesFromSkew(Toy):
+    """Its agents' clocks are read where no skew reaches them."""
+
+    def connect(self, agent: AgentContext) -> ToyMailbox:
+        HostClock.now_ms = SystemClock.now_ms  # type: ignore[method-assign, assignment]
+        return ToyMailbox(agent)
