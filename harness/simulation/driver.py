@@ -158,7 +158,7 @@ class Driver:
         deadline = self.world.next_deadline()
         if deadline is None:
             return []
-        before = [BEFORE] if deadline - 1 > self.world.clock.now_ms() else []
+        before = [BEFORE] if deadline - 1 > self.world.clock.peek_ms() else []
         return [AT, AFTER, *before]
 
     def extras(self) -> list[int]:

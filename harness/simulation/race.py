@@ -142,7 +142,7 @@ class SimActor(Actor):
         world, clock = self._race.world, self._task.clock
         assert clock is not None
         clock.offset_ms = round(offset_s * 1000)
-        measured_s = (clock.now_ms() - world.clock.now_ms()) / 1000
+        measured_s = (clock.now_ms() - world.clock.peek_ms()) / 1000
         for phase in ("begin", "end"):
             world.fault(
                 self.id, "skew", phase, f"skew:{self.id}", wanted_s=offset_s, measured_s=measured_s
@@ -239,7 +239,7 @@ class SimRace(Race):
         self, playbook: Playbook, plays: Mapping[str, Mapping[str, Any]], seconds: float
     ) -> None:
         world = self.world
-        ends_ms = world.clock.now_ms() + round(seconds * 1000)
+        ends_ms = world.clock.peek_ms() + round(seconds * 1000)
         for task in world.tasks:
             if task.id in plays and task.state is State.IDLE:
                 seat = SimSeat(world, task, self.settings, self.rng.randrange(2**32))

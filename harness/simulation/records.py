@@ -18,7 +18,7 @@ _FIELDS = tuple(field.name for field in fields(AuditRecord))
 
 def race_begin(world: World, info: RaceInfo, **more: Any) -> MarkEvent:
     """The mark a race's history begins with; ``clock`` says that times are virtual."""
-    data = info.to_mark() | {"clock": "virtual", "epoch_ms": world.clock.now_ms()} | more
+    data = info.to_mark() | {"clock": "virtual", "epoch_ms": world.clock.peek_ms()} | more
     return MarkEvent(t=world.now_ns(), name="race.begin", data=data)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,6 +75,7 @@ class Runner:
         self.target = target
         self.world = World(target, workdir=workdir, policy_file=policy_file)
         self._rules = _all_rules() if rules is None else rules
+        self._audited = 0
         self._infos: dict[tuple[str, tuple[str, ...]], RaceInfo] = {}
 
     def __enter__(self) -> Runner:
@@ -114,17 +115,39 @@ class Runner:
                 task.state = State.DORMANT
         return events, judge
 
-    def run(self, subject: Subject, policy: str, chooser: Chooser, bounds: Bounds) -> Outcome:
-        """Run once, until nobody can move or a rule has a finding."""
+    def run(
+        self,
+        subject: Subject,
+        policy: str,
+        chooser: Chooser,
+        bounds: Bounds,
+        *,
+        on_begin: Callable[[Judge], None] | None = None,
+    ) -> Outcome:
+        """Run once, until nobody can move or a rule has a finding.
+
+        Args:
+            subject: What runs.
+            policy: Name of the policy variant.
+            chooser: Who decides.
+            bounds: How much may go wrong.
+            on_begin: Given the judge; then the audit log is judged as it grows, not at the end.
+        """
         events, judge = self.begin(subject, policy)
+        self._audited = 0
+        if on_begin is not None:
+            on_begin(judge)
         findings = judge.findings
         driver = Driver(self.world, chooser, bounds, findings)
         problem = ""
+        commits = 0
         seats = self.world.tasks
         optional = [plan.optional for plan in subject.seats]
         try:
             while not findings and _goes_on(seats, optional) and driver.step():
-                pass
+                if on_begin is not None and self.world.commits != commits:
+                    commits = self.world.commits
+                    self._audit(events, judge)
         except Stuck as error:
             problem = str(error)
         chooser.end(driver)
@@ -141,10 +164,17 @@ class Runner:
         """The run is over: the audit log is judged, and what never completed."""
         world = self.world
         world.take_down()
-        for event in audit_events(self.target.audit(), world):
-            events.append(event)
-            judge.feed(event)
+        self._audit(events, judge)
         judge.finish()
+
+    def _audit(self, events: list[AnyEvent], judge: Judge) -> None:
+        """Judge the decisions that were committed since."""
+        records = list(self.target.audit())[self._audited :]
+        if records:
+            self._audited += len(records)
+            for event in audit_events(records, self.world):
+                events.append(event)
+                judge.feed(event)
 
 
 def _all_rules() -> Sequence[type[Rule]]:

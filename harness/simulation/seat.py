@@ -50,9 +50,11 @@ class SimSeat:
             args = {"message": message_to_json(message)}
         assert task.kit is not None
         answer = task.kit.call(f, contact, args)
+        task.view.append(answer)
+        task.seen.clear()
         self._note(answer)
         if self.call_costs_ms:
-            world.set_time(world.clock.now_ms() + self.call_costs_ms)
+            world.set_time(world.clock.peek_ms() + self.call_costs_ms)
         return answer
 
     def _note(self, answer: Answer) -> None:
@@ -62,7 +64,7 @@ class SimSeat:
         if isinstance(answer, Lease):
             deadlines.add(answer.expires_at_ms)
         elif isinstance(answer, Sent):
-            now_ms = world.clock.now_ms()
+            now_ms = world.clock.peek_ms()
             if settings.cooldown_s:
                 deadlines.add(now_ms + round(settings.cooldown_s * 1000))
             deadlines.add(now_ms + round(settings.key_window_s * 1000))
@@ -71,7 +73,7 @@ class SimSeat:
 
     def running(self) -> bool:
         """False once the time is up."""
-        return self.ends_ms is None or self._world.clock.now_ms() < self.ends_ms
+        return self.ends_ms is None or self._world.clock.peek_ms() < self.ends_ms
 
     def wait_s(self, seconds: float) -> None:
         """Do nothing for so long, by the store's clock."""

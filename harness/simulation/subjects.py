@@ -1,7 +1,7 @@
 """What a schedule runs: agents with playbooks, or with a program, on one person.
 
 A subject has a short text that stands in its schedules: ``play.sales.sales`` is two agents with the
-playbook ``sales``; ``prog.ASRL.ASL`` is two clients that make the calls their letters name, whatever
+playbook ``sales`` (``sales-1``: one try or step; ``sales_0``: in the first spelling); ``prog.ASRL.ASL`` is two clients that make the calls their letters name, whatever
 they are answered. A mailbox must hold against both.
 """
 
@@ -118,31 +118,39 @@ def _args(index: int) -> dict[str, Any]:
 
 
 def _play_seat(text: str, index: int, name: str) -> SeatPlan:
+    name, _, spelling = name.partition("_")
     word, _, options = name.partition("-")
     playbook = PLAYBOOKS.get(word)
     if playbook is None:
         raise UsageError(f"subject {text!r}: no playbook is called {word!r}")
-    args = _args(index)
+    args = _args(_number(text, spelling) if spelling else index)
     if options:
-        if not options.isdigit():
-            raise UsageError(f"subject {text!r}: {options!r} is no number of tries or steps")
-        args |= {"patience": int(options), "steps": int(options), "times": int(options)}
+        number = _number(text, options)
+        args |= {"patience": number, "steps": number, "times": number}
     person = word in PERSONS
     agent = f"{word}-in" if person else _agent_id(index)
-    return SeatPlan(agent=agent, playbook=playbook, args=args, optional=person, kind=name)
+    return SeatPlan(agent=agent, playbook=playbook, args=args, optional=person, kind=f"{name} {args['address']}")
 
 
 def _program_seat(text: str, index: int, letters: str) -> SeatPlan:
+    letters, _, spelling = letters.partition("_")
     wrong = sorted(set(letters) - set(LETTERS))
     if wrong or not letters:
         raise UsageError(f"subject {text!r}: {''.join(wrong)!r} is no letter of {''.join(LETTERS)}")
+    args = _args(_number(text, spelling) if spelling else index) | {"program": letters}
     return SeatPlan(
         agent=_agent_id(index),
         playbook=program,
-        args=_args(index) | {"program": letters},
+        args=args,
         optional=False,
-        kind=letters,
+        kind=f"{letters} {args['address']}",
     )
+
+
+def _number(text: str, digits: str) -> int:
+    if not digits.isdigit() or len(digits) > 3:
+        raise UsageError(f"subject {text!r}: {digits!r} is no number of tries, steps or spelling")
+    return int(digits)
 
 
 _MAKERS: Mapping[str, Callable[[str, int, str], SeatPlan]] = {

@@ -55,8 +55,11 @@ class Task:
         wake_ms: When it wakes (state `SLEEPING`).
         fate: What the transport does with its next hand-over, or "".
         unwinding: It is being taken down: its points are no choices and it records nothing.
-        touched: It did something shared since it was last chosen.
-        view: What it saw so far, for the key of a visited state.
+        stepped: Its last step did something shared.
+        touched: It did something shared since it was last chosen among others.
+        fresh: A crash would make another difference now than when one was last thought of.
+        view: Answers it got so far, for the key of a visited state.
+        seen: What it saw of the store during the call that is under way.
     """
 
     __slots__ = (
@@ -64,6 +67,7 @@ class Task:
         "clock",
         "context",
         "error",
+        "fresh",
         "fate",
         "greenlet",
         "holds",
@@ -76,7 +80,9 @@ class Task:
         "play",
         "point",
         "seat",
+        "seen",
         "state",
+        "stepped",
         "struck",
         "timed_out",
         "touched",
@@ -110,6 +116,7 @@ class Task:
         self.aims: dict[str, Any] = {}
         self.struck: Any = None
         self.view: list[Any] = []
+        self.seen: list[int] = []
         self.settle()
 
     def settle(self) -> None:
@@ -122,7 +129,9 @@ class Task:
         self.wake_ms = 0
         self.fate = ""
         self.unwinding = False
+        self.stepped = False
         self.touched = False
+        self.fresh = False
 
     def begin(self, job: Job) -> None:
         """Give it something to do; it starts when it is moved."""

@@ -49,7 +49,7 @@ class SimTransport:
             return
         if task.unwinding:
             raise NoAnswer("the agent is being taken down")
-        task.touched = True
+        task.stepped = True
         fate = task.fate or self.behaviour
         task.fate = ""
         if fate == "accept":

@@ -39,6 +39,29 @@ class Impossible(Exception):  # noqa: N818
     """A choice that can't be made where the run stands."""
 
 
+class VirtualClock(ManualClock):
+    """The store's clock; a reading counts as something shared, for it depends on when it is taken.
+
+    Args:
+        world: The run.
+    """
+
+    def __init__(self, world: World) -> None:
+        super().__init__(EPOCH_MS)
+        self._world = world
+
+    def now_ms(self) -> int:
+        """Milliseconds since the Unix epoch."""
+        task = self._world.current
+        if task is not None:
+            task.stepped = True
+        return self._now_ms
+
+    def peek_ms(self) -> int:
+        """The same, for the simulator's own use."""
+        return self._now_ms
+
+
 class World:
     """Runs agents against one target, one choice at a time.
 
@@ -53,7 +76,7 @@ class World:
     ) -> None:
         self.target = target
         self.hub = greenlets.getcurrent()
-        self.clock = ManualClock(EPOCH_MS)
+        self.clock = VirtualClock(self)
         self.transport = SimTransport(self)
         self._workdir = workdir
         self._policy_file = policy_file
@@ -94,6 +117,8 @@ class World:
         self.holders: dict[str, Task] = {}
         self.deadlines: set[int] = set()
         self.faults = 0
+        self.commits = 0
+        """Sections left so far: only then can the audit log have grown."""
         self.transport.reset()
         self.env = self._environment(settings)
         facts = self.target.start(self.env)
@@ -172,21 +197,21 @@ class World:
 
     def set_time(self, now_ms: int) -> None:
         """Put the store's clock forward; whoever slept until then wakes."""
-        if now_ms <= self.clock.now_ms():
+        if now_ms <= self.clock.peek_ms():
             return
         self.clock.set_ms(now_ms)
         self.wake()
 
     def wake(self) -> None:
         """Make those ready whose time has come."""
-        now_ms = self.clock.now_ms()
+        now_ms = self.clock.peek_ms()
         for task in self.tasks:
             if task.state is State.SLEEPING and task.wake_ms <= now_ms:
                 task.state = State.READY
 
     def next_deadline(self) -> int | None:
         """The next instant at which something may change, or None."""
-        now_ms = self.clock.now_ms()
+        now_ms = self.clock.peek_ms()
         coming = [at for at in self.deadlines if at > now_ms]
         coming += [task.wake_ms for task in self.tasks if task.state is State.SLEEPING]
         return min(coming, default=None)
@@ -247,7 +272,7 @@ class World:
             return resource not in holders
         if task.unwinding:
             return False
-        task.touched = True
+        task.stepped = True
         while resource in holders:
             if holders[resource] is task:
                 return False
@@ -269,6 +294,7 @@ class World:
         task = self.holders.pop(resource, None)
         if task is not None:
             task.holds -= 1
+            self.commits += 1
 
     def sleep(self, seconds: float) -> None:
         """The current agent waits by the store's clock."""
@@ -276,7 +302,7 @@ class World:
         if task is None or task.unwinding:
             return
         task.state = State.SLEEPING
-        task.wake_ms = self.clock.now_ms() + max(1, round(seconds * 1000))
+        task.wake_ms = self.clock.peek_ms() + max(1, round(seconds * 1000))
         self.hub.switch()
 
     # -- the hub's side: what can be chosen, and making a choice -----------------------------------
@@ -339,7 +365,8 @@ class World:
         self.fault(task.id, "crash", "begin", f"crash:{task.id}.{task.incarnation}", where)
         task.unwind()
         task.state = State.DEAD
-        task.view.append("crash")
+        task.view.clear()
+        task.seen.clear()
 
     def restart(self, task: Task) -> None:
         """Start a crashed agent again, as its next incarnation."""
@@ -359,13 +386,13 @@ class World:
         if task.waits_for is None or task.waits_for not in self.holders:
             raise Impossible(f"{task.id} waits for no section")
         task.timed_out = True
-        self.set_time(self.clock.now_ms() + max(1, task.wake_ms))
+        self.set_time(self.clock.peek_ms() + max(1, task.wake_ms))
 
     def _pass_time(self, choice: int) -> None:
         deadline = self.next_deadline()
         if deadline is None:
             raise Impossible("there is no deadline to pass")
-        if choice == BEFORE and deadline - 1 <= self.clock.now_ms():
+        if choice == BEFORE and deadline - 1 <= self.clock.peek_ms():
             raise Impossible("the clock already stands just before the next deadline")
         self.set_time(deadline + (choice - AT))
 
