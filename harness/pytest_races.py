@@ -31,6 +31,8 @@ NO_TARGET = (
     "no mailbox is named: give --leaserace-target MODULE:ATTR, or the ini option leaserace_target"
 )
 STORIES_MAX = 3
+LIGHT = ("verdict.json", "junit.xml", "summary.md")
+"""Files written at once; the page and the charts can be made from the folder later."""
 
 
 class Bench:
@@ -162,7 +164,7 @@ def keep(bench: Bench, run: RaceRun, nodeid: str) -> Kept:
         notices=run.history.notices,
     )
     files = importlib.import_module("leaserace.reports.files")
-    files.write_all(outcome, run.history, folder, latest=False)
+    files.write_all(outcome, run.history, folder, only=LIGHT, latest=False)
     return Kept(result=result, history=run.history, folder=folder)
 
 
@@ -182,6 +184,11 @@ def report(item: pytest.Item, kept: Kept) -> None:
 def _failed(text: str) -> BaseException:
     """A failure that shows its text and no traceback into this code."""
     return pytest.fail.Exception(text, pytrace=False)
+
+
+def _left_out(reason: str) -> BaseException:
+    """A skip that is shown where the race is written."""
+    return pytest.skip.Exception(f"not applicable: {reason}", _use_item_location=True)
 
 
 class RaceItem(pytest.Item):
@@ -216,7 +223,7 @@ class RaceItem(pytest.Item):
             reason = not_applicable(self.scenario, self.variant, bench.target)
             if reason:
                 self.user_properties.append(("leaserace_verdict", str(Verdict.NOT_APPLICABLE)))
-                pytest.skip(f"not applicable: {reason}")
+                raise _left_out(reason)
             run = bench.engine(self.engine).run(
                 self.scenario, self.variant, agents=bench.agents, rounds=bench.rounds
             )
@@ -335,7 +342,7 @@ def run_function(item: pytest.Function, names: Sequence[str]) -> None:
     try:
         reason = not_applicable(scenario, variant, bench.target)
         if reason:
-            pytest.skip(f"not applicable: {reason}")
+            raise _left_out(reason)
         run = bench.engine(stand.leaserace_engine).run(
             scenario, variant, agents=options.get("agents", bench.agents)
         )
@@ -462,4 +469,4 @@ def merge(config: pytest.Config) -> None:
     events = (
         msgspec.structs.replace(event, race=name) for name, _, history in runs for event in history
     )
-    files.write_all(whole, History(events), folder)
+    files.write_all(whole, History(events), folder, only=LIGHT)
