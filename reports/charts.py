@@ -1,221 +1,267 @@
-"""Contention charts: who waited for whom, where and for how long.
+"""Contention charts as SVG written by hand: who waited for whom, where and for how long.
 
-They read the frames of `leaserace.reports.frames`; rounds made to contend are drawn alone where there
-are any, so that races moved by hand do not blur them.
+They need neither pandas nor matplotlib, so that each gate can draw them; colours are the page's where
+there is one, and fixed ones where a chart stands alone. Rounds made to contend are drawn alone where
+there are any, so that races moved by hand do not blur them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+import html
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from leaserace.harness.contract import Code
 
-from . import palette
-from .frames import Frames
-from .text import count, short, visible
-from .timeline import STYLE, image_bytes
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from .picture import Picture
+from .text import count, short
+from .waits import refusals, waits_ns
 
 CONTENTION = "contention"
-CONTACTS_MAX = 24
-BINS = 40
+CONTACTS_MAX = 20
+BINS = 48
 STEPS = 200
 """Steps of a curve; more would not be seen."""
-ESCALATE_AFTER = 3
-"""The same conflict so often in a row goes to a person (spec: R2)."""
-INK = "#24292F"
+WIDTH = 640
 _QUANTILES = (0.5, 0.95, 0.99)
+_AGENTS = (
+    "#0072b2",
+    "#b86e00",
+    "#00805f",
+    "#a8508f",
+    "#2a7db8",
+    "#766800",
+    "#6a50b4",
+    "#51656f",
+)
+_INK = "var(--ink,#1f2328)"
+_MUTED = "var(--muted,#57606a)"
+_LINE = "var(--line,#d5dbe1)"
+_HEAT = "var(--no,#b3460b)"
 
 
-def charts(frames: Frames, *, form: Literal["svg", "png"] = "svg") -> dict[str, bytes]:
-    """All charts that have something to show, by name, in a fixed order.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """One refused claim: who asked, who held, for whom, when."""
+
+    race: str
+    contact: str
+    agent: str
+    owner: str
+    t_ns: int
+
+
+def charts(races: Mapping[str, Picture]) -> dict[str, str]:
+    """All charts that have something to show, by name, in a fixed order, as SVG text.
 
     Args:
-        frames: A run's frames.
-        form: ``svg`` or ``png``.
+        races: Race name to its picture.
     """
-    from matplotlib import rc_context
-
-    made: dict[str, bytes] = {}
-    with rc_context(STYLE):
-        for name, make in _CHARTS.items():
-            figure = make(frames)
-            if figure is not None:
-                made[name] = image_bytes(figure, form)
-    return made
+    mine = {name: each for name, each in races.items() if name.startswith(CONTENTION)} or races
+    made = {name: make(mine) for name, make in _CHARTS.items()}
+    return {name: svg for name, svg in made.items() if svg}
 
 
-def _contended(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows of contention rounds if there are any, else all."""
-    mine = frame["race"].str.startswith(CONTENTION)
-    return frame[mine] if bool(mine.any()) else frame
-
-
-def conflicts_of(frames: Frames) -> pd.DataFrame:
-    """Refused acquires of contended rounds."""
-    refusals = _contended(frames.refusals)
-    return refusals[(refusals["code"] == Code.CONTACT_OWNED.value) & (refusals["f"] == "acquire")]
-
-
-def _figure(height: float, width: float = 7.0) -> tuple[Figure, Axes]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    figure.patch.set_alpha(0)
-    axes = figure.add_subplot()
-    axes.patch.set_alpha(0)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    for side in ("bottom", "left"):
-        axes.spines[side].set_color(INK)
-    axes.tick_params(colors=INK, labelsize=8)
-    return figure, axes
-
-
-def _titled(axes: Axes, title: str, *, x: str = "", y: str = "") -> None:
-    axes.set_title(title, loc="left", fontsize=10, color=INK)
-    axes.set_xlabel(x, fontsize=8, color=INK)
-    axes.set_ylabel(y, fontsize=8, color=INK)
-
-
-def conflicts_chart(frames: Frames) -> Figure | None:
-    """Refused claims by contact and time, as a heat map."""
-    import numpy as np
-
-    conflicts = conflicts_of(frames)
-    if conflicts.empty:
-        return None
-    label = conflicts["race"] + "  " + conflicts["contact"]
-    busiest = label.value_counts(sort=False).sort_values(ascending=False, kind="stable")
-    names = list(busiest.index[:CONTACTS_MAX])
-    shown = conflicts[label.isin(names)]
-    low, high = float(shown["t_ms"].min()), float(shown["t_ms"].max())
-    edges = np.linspace(low, max(high, low + 1e-6), BINS + 1)
-    grid = np.zeros((len(names), BINS))
-    for row, name in enumerate(names):
-        grid[row] = np.histogram(shown.loc[label == name, "t_ms"], bins=edges)[0]
-    figure, axes = _figure(1.1 + 0.24 * len(names))
-    extent = (0.0, float(edges[-1] - low), len(names) - 0.5, -0.5)
-    image = axes.imshow(grid, aspect="auto", cmap="YlOrRd", extent=extent, interpolation="nearest")
-    axes.set_yticks(range(len(names)), [short(name, 40) for name in names])
-    bar = figure.colorbar(image, ax=axes, pad=0.01)
-    bar.ax.tick_params(colors=INK, labelsize=7)
-    more = len(busiest) - len(names)
-    note = f" ({count(more, 'quieter contact')} not shown)" if more else ""
-    _titled(axes, f"Refused claims by contact and time{note}", x="milliseconds since the first")
-    return figure
-
-
-def waits_chart(frames: Frames) -> Figure | None:
-    """How long agents waited for a contact and held it: the share of grants within a time."""
-    leases = _contended(frames.leases)
-    if leases.empty:
-        return None
-    figure, axes = _figure(2.9)
-    series = (("waited_ms", "waited", palette.AGENTS[1]), ("held_ms", "held", palette.AGENTS[0]))
-    for column, name, colour in series:
-        ordered = leases[column].clip(lower=1e-3)
-        shares = [place / STEPS for place in range(STEPS + 1)]
-        values = ordered.quantile(shares, interpolation="lower").to_numpy()
-        quantiles = ", ".join(
-            f"p{share * 100:.0f} {leases[column].quantile(share):.1f} ms" for share in _QUANTILES
+def conflicts_of(races: Mapping[str, Picture]) -> list[Conflict]:
+    """Refused claims, race by race."""
+    return [
+        Conflict(
+            race=race,
+            contact=op.contact,
+            agent=op.agent,
+            owner=str(op.answer.get("owner") or ""),
+            t_ns=op.completed_ns or op.invoked_ns,
         )
-        axes.step(values, shares, where="post", color=colour, lw=1.8, label=f"{name}: {quantiles}")
-    axes.set_xscale("log")
-    axes.set_ylim(0, 1.02)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    axes.grid(color=palette.PAUSE, alpha=0.25, lw=0.6)
-    axes.legend(fontsize=8, frameon=False, labelcolor=INK, loc="lower right")
-    title = f"Wait and hold time of {count(len(leases), 'grant')}"
-    _titled(axes, title, x="milliseconds", y="share of grants")
-    return figure
+        for race, picture in races.items()
+        for op, _ in refusals(picture.operations)
+        if op.f == "acquire" and op.code == Code.CONTACT_OWNED
+    ]
 
 
-def shares_chart(frames: Frames) -> Figure | None:
+def conflicts_chart(races: Mapping[str, Picture]) -> str:
+    """Refused claims by contact and time, as a heat map; each race has its own zero."""
+    conflicts = conflicts_of(races)
+    if not conflicts:
+        return ""
+    names = Counter((each.race, each.contact) for each in conflicts)
+    rows = [name for name, _ in sorted(names.items(), key=lambda item: (-item[1], item[0]))]
+    shown = rows[:CONTACTS_MAX]
+    zero_ns = {race: picture.begin_ns for race, picture in races.items()}
+    whole_ns = max(picture.end_ns - picture.begin_ns for picture in races.values()) + 1
+    cells: Counter[tuple[int, int]] = Counter()
+    places = {name: place for place, name in enumerate(shown)}
+    for each in conflicts:
+        place = places.get((each.race, each.contact))
+        if place is not None:
+            cells[place, (each.t_ns - zero_ns[each.race]) * BINS // whole_ns] += 1
+    most, left, wide = max(cells.values()), 190, (WIDTH - 200) / BINS
+    body = [
+        _text(left - 8, 52 + 20 * row, short(f"{race} {contact}", 30), anchor="end")
+        for row, (race, contact) in enumerate(shown)
+    ]
+    body += [
+        _rect(left + wide * column, 40 + 20 * row, wide, 18, _HEAT, 0.12 + 0.88 * value / most)
+        for (row, column), value in sorted(cells.items())
+    ]
+    bottom = 40 + 20 * len(shown)
+    body += _ms_axis(left, WIDTH - 10, bottom, whole_ns)
+    hidden = len(rows) - len(shown)
+    note = f", {count(hidden, 'quieter contact')} not shown" if hidden else ""
+    title = f"Refused claims by contact and time (darkest: {most}{note})"
+    return _svg(title, bottom + 36, body)
+
+
+def waits_chart(races: Mapping[str, Picture]) -> str:
+    """How long agents waited for a contact and held it: the share of grants within a time."""
+    waited = [ns for each in races.values() for _, ns in waits_ns(each.operations)]
+    held = [span.end_ns - span.begin_ns for each in races.values() for span in each.leases]
+    if not waited or not held:
+        return ""
+    low = math.floor(math.log10(max(min(*waited, *held), 1_000)))
+    high = math.ceil(math.log10(max(*waited, *held, 10_000)))
+    left, right, top, bottom = 46, WIDTH - 16, 64, 244
+
+    def x(ns: float) -> float:
+        share = (math.log10(max(ns, 10**low)) - low) / max(high - low, 1)
+        return left + share * (right - left)
+
+    def y(share: float) -> float:
+        return bottom - share * (bottom - top)
+
+    body = []
+    for power in range(low, high + 1):
+        body += _tick(x(10**power), top, bottom, f"{10**power / 1e6:g}")
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        body.append(_line(left, y(share), right, y(share)))
+        body.append(_text(left - 6, y(share) + 4, f"{share:.0%}", anchor="end"))
+    for place, (name, values) in enumerate((("waited", waited), ("held", held))):
+        colour = _agent(1 - place)
+        body.append(_curve([(x(ns), y(share)) for ns, share in _steps(values)], colour))
+        body.append(_text(left + 4 + 290 * place, 46, f"{name}: {_quantiles(values)}", fill=colour))
+    body.append(_text((left + right) / 2, bottom + 34, "milliseconds", anchor="middle"))
+    return _svg(f"Wait and hold time of {count(len(held), 'grant')}", bottom + 44, body)
+
+
+def _steps(values: Iterable[int]) -> list[tuple[float, float]]:
+    """Points of the share of values up to each, at most a few hundred."""
+    ordered = sorted(values)
+    ranks = sorted({max(1, round(len(ordered) * step / STEPS)) for step in range(1, STEPS + 1)})
+    points, before = [(float(ordered[0]), 0.0)], 0.0
+    for rank in ranks:
+        value, share = float(ordered[rank - 1]), rank / len(ordered)
+        points += [(value, before), (value, share)]
+        before = share
+    return points
+
+
+def _quantiles(values: Sequence[int]) -> str:
+    ordered = sorted(values)
+    at = (min(len(ordered) - 1, math.ceil(share * len(ordered)) - 1) for share in _QUANTILES)
+    pairs = zip(_QUANTILES, at, strict=True)
+    return ", ".join(f"p{share * 100:.0f} {ordered[place] / 1e6:,.1f}" for share, place in pairs)
+
+
+def shares_chart(races: Mapping[str, Picture]) -> str:
     """Grants by agent: whether one starves."""
-    leases = _contended(frames.leases)
-    operations = _contended(frames.operations)
-    agents = list(dict.fromkeys(operations["agent"]))
-    if leases.empty or len(agents) < 2:
-        return None
-    grants = leases["agent"].value_counts(sort=False).reindex(agents, fill_value=0)
-    figure, axes = _figure(0.9 + 0.32 * len(agents))
-    colours = [palette.agent_colour(place) for place in range(len(agents))]
-    axes.barh(range(len(agents)), grants.astype(int).to_numpy(), color=colours)
-    for place, value in enumerate(grants):
-        axes.text(int(value), place, f" {int(value):,}", va="center", fontsize=8, color=INK)
-    axes.set_yticks(range(len(agents)), [short(agent, 30) for agent in agents])
-    axes.invert_yaxis()
-    share = int(grants.min()) / max(int(grants.max()), 1)
-    _titled(axes, f"Grants by agent: the slowest has {share:.0%} of the fastest's", x="grants")
-    return figure
+    grants: Counter[str] = Counter()
+    for picture in races.values():
+        grants.update(dict.fromkeys(picture.agents, 0))
+        grants.update(span.agent for span in picture.leases)
+    if len(grants) < 2 or not any(grants.values()):
+        return ""
+    most, body = max(grants.values()), []
+    for place, (agent, value) in enumerate(grants.items()):
+        y = 40 + 26 * place
+        body.append(_text(122, y + 14, short(agent, 18), anchor="end"))
+        body.append(_rect(130, y, (WIDTH - 200) * value / most, 20, _agent(place), 1.0))
+        body.append(_text(136 + (WIDTH - 200) * value / most, y + 14, f"{value:,}"))
+    share = min(grants.values()) / most
+    title = f"Grants by agent: the slowest has {share:.0%} of the fastest's"
+    return _svg(title, 52 + 26 * len(grants), body)
 
 
-def blocks_chart(frames: Frames) -> Figure | None:
+def blocks_chart(races: Mapping[str, Picture]) -> str:
     """Who blocks whom: refused claims by who asked and who held."""
-    import pandas as pd
+    pairs = Counter((each.agent, each.owner) for each in conflicts_of(races) if each.owner)
+    if not pairs:
+        return ""
+    asked = sorted({agent for agent, _ in pairs})
+    held = sorted({owner for _, owner in pairs})
+    most, left = max(pairs.values()), 130
+    wide = min(110.0, (WIDTH - left - 10) / len(held))
+    body = [_text(left - 8, 54, "refused / held by", anchor="end")]
+    for column, owner in enumerate(held):
+        name = short(owner, max(4, int(wide / 7)))
+        body.append(_text(left + wide * (column + 0.5), 54, name, anchor="middle"))
+    for row, agent in enumerate(asked):
+        y = 64 + 28 * row
+        body.append(_text(left - 8, y + 18, short(agent, 18), anchor="end"))
+        for column, owner in enumerate(held):
+            value, x = pairs[agent, owner], left + wide * column
+            body.append(_rect(x + 1, y, wide - 2, 26, _HEAT, 0.06 + 0.5 * value / most))
+            body.append(_text(x + wide / 2, y + 17, f"{value:,}", anchor="middle", fill=_INK))
+    return _svg("Who blocks whom: refused claims", 76 + 28 * len(asked), body)
 
-    conflicts = conflicts_of(frames)
-    conflicts = conflicts[conflicts["owner"].notna()]
-    if conflicts.empty:
-        return None
-    table = pd.crosstab(conflicts["agent"], conflicts["owner"])
-    figure, axes = _figure(1.4 + 0.32 * len(table.index))
-    axes.imshow(table.to_numpy(), aspect="auto", cmap="Oranges", vmin=0)
-    axes.set_xticks(range(len(table.columns)), [short(name, 18) for name in table.columns])
-    axes.set_yticks(range(len(table.index)), [short(name, 18) for name in table.index])
-    half = float(table.to_numpy().max()) / 2
-    for row in range(len(table.index)):
-        for column in range(len(table.columns)):
-            value = int(table.iat[row, column])  # type: ignore[arg-type]
-            ink = "white" if value > half * 1.4 else "#1f2328"
-            axes.text(column, row, f"{value:,}", ha="center", va="center", fontsize=8, color=ink)
-    _titled(axes, "Who blocks whom", x="held the contact", y="was refused")
-    return figure
+
+def _ms_axis(left: float, right: float, y: float, whole_ns: int) -> list[str]:
+    """Ticks at round milliseconds below a chart."""
+    step = 10 ** math.floor(math.log10(max(whole_ns / 1e6, 1e-3)))
+    step = step / 2 if whole_ns / 1e6 / step < 3 else step
+    body = []
+    for number in range(int(whole_ns / 1e6 / step) + 1):
+        x = left + (right - left) * number * step * 1e6 / whole_ns
+        body.append(_line(x, y, x, y + 4))
+        body.append(_text(x, y + 18, f"{number * step:g}", anchor="middle"))
+    body.append(_text(left - 8, y + 18, "milliseconds", anchor="end"))
+    return body
 
 
-_CHARTS: Mapping[str, Callable[[Frames], Any]] = {
+def _agent(place: int) -> str:
+    place %= len(_AGENTS)
+    return f"var(--a{place},{_AGENTS[place]})"
+
+
+def _tick(x: float, top: float, bottom: float, text: str) -> list[str]:
+    return [_line(x, top, x, bottom), _text(x, bottom + 16, text, anchor="middle")]
+
+
+def _text(x: float, y: float, text: str, *, anchor: str = "start", fill: str = _MUTED) -> str:
+    where = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
+    return f'<text {where} style="fill:{fill}">{html.escape(text)}</text>'
+
+
+def _rect(  # noqa: PLR0917 - a shape's own order
+    x: float, y: float, width: float, height: float, fill: str, opacity: float
+) -> str:
+    box = f'x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.5):.1f}" height="{height:.1f}"'
+    return f'<rect {box} style="fill:{fill};fill-opacity:{opacity:.2f}"/>'
+
+
+def _line(x1: float, y1: float, x2: float, y2: float) -> str:
+    ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+    return f'<line {ends} style="stroke:{_LINE}"/>'
+
+
+def _curve(points: Iterable[tuple[float, float]], colour: str) -> str:
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return f'<polyline points="{path}" style="fill:none;stroke:{colour};stroke-width:2"/>'
+
+
+def _svg(title: str, height: float, body: Iterable[str]) -> str:
+    plain = html.escape(title)
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" role="img" '
+        f'aria-label="{plain}" font-family="system-ui,\'DejaVu Sans\',sans-serif" font-size="12">'
+    )
+    top = f'<text x="0" y="18" font-size="14" font-weight="600" style="fill:{_INK}">{plain}</text>'
+    return "\n".join([head, top, *body, "</svg>\n"])
+
+
+_CHARTS: Mapping[str, Callable[[Mapping[str, Picture]], str]] = {
     "conflicts": conflicts_chart,
     "waits": waits_chart,
     "shares": shares_chart,
     "blocks": blocks_chart,
 }
-
-
-def to_a_person(frames: Frames, *, after: int = ESCALATE_AFTER, limit: int = 20) -> list[str]:
-    """Conflicts repeated so often in a row that a person should hear of them (spec: R2).
-
-    Args:
-        frames: A run's frames.
-        after: How often in a row.
-        limit: Longest list; what is left out is counted in a last line.
-
-    Returns:
-        One sentence each, the worst first.
-    """
-    refusals = frames.refusals
-    worst = (
-        refusals[refusals["repeat"] >= after]
-        .groupby(["agent", "contact", "race", "code"], sort=True)["repeat"]
-        .max()
-        .sort_values(ascending=False, kind="stable")
-    )
-    sentences = list(_sentences(worst.items(), limit))
-    if len(worst) > limit:
-        sentences.append(f"and {len(worst) - limit:,} more")
-    return sentences
-
-
-def _sentences(worst: Iterable[tuple[Any, Any]], limit: int) -> Iterable[str]:
-    for place, ((agent, contact, race, code), times) in enumerate(worst):
-        if place < limit:
-            yield (
-                f"{visible(agent)} was told {visible(code)} {int(times)} times in a row "
-                f"for {visible(contact)} in {visible(race)}"
-            )

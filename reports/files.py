@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from leaserace.harness.contract import UsageError
@@ -17,17 +17,32 @@ from leaserace.harness.outcome import InvalidOutcome, RunOutcome
 
 from .junit import junit_xml
 from .markdown import summary_md
+from .picture import Picture, pictures
+from .sarif import sarif_json
+from .trace import trace_json
 
 LATEST = "latest"
 VERDICT = "verdict.json"
 HISTORY = "history.jsonl"
 
-Maker = Callable[[RunOutcome, History], bytes]
+Races = Mapping[str, Picture]
+Maker = Callable[[RunOutcome, Races], bytes]
+
+
+def _report_html(outcome: RunOutcome, races: Races) -> bytes:
+    """The page; imported only here, for the templates it brings."""
+    from .page import report_html
+
+    return report_html(outcome, races)
+
 
 MAKERS: dict[str, Maker] = {
     VERDICT: lambda outcome, _: outcome.to_json(),
     "junit.xml": junit_xml,
-    "summary.md": lambda outcome, history: summary_md(outcome, history).encode(),
+    "summary.md": lambda outcome, races: summary_md(outcome, races).encode(),
+    "trace.json": trace_json,
+    "results.sarif": lambda outcome, _: sarif_json(outcome),
+    "report.html": _report_html,
 }
 """File name to what makes its bytes, in the order they are written."""
 
@@ -56,12 +71,13 @@ def write_all(
         UsageError: The folder can't be written to.
     """
     names = list(MAKERS) if only is None else list(only)
+    races = pictures(history)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         written = []
         if not (folder / HISTORY).exists():
             written.append(_write(folder / HISTORY, (encode(event) for event in history)))
-        written += [_write(folder / name, [MAKERS[name](outcome, history)]) for name in names]
+        written += [_write(folder / name, [MAKERS[name](outcome, races)]) for name in names]
         if latest:
             point_latest(folder)
     except OSError as error:

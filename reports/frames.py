@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from leaserace.harness.contract import UsageError
-from leaserace.harness.history import AnyEvent, Operation, OpType
+from leaserace.harness.history import AnyEvent
 
 from .picture import Picture, intent_of, message_of, pictures, token_of
+from .waits import refusals, waits_ns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -270,22 +271,6 @@ def _leases(picture: Picture, zero_ns: int) -> Iterator[tuple[Any, ...]]:
         )
 
 
-def waits_ns(operations: Iterable[Operation]) -> Iterator[tuple[str, int]]:
-    """How long each granted acquire was waited for, from the agent's first ask that was refused.
-
-    Returns:
-        The acquire's id and nanoseconds; an agent that was not refused before waited for its call.
-    """
-    asked: dict[tuple[str, str], int] = {}
-    for op in operations:
-        if op.f != "acquire" or op.completed_ns is None:
-            continue
-        since_ns = asked.setdefault((op.agent, op.contact), op.invoked_ns)
-        if op.type is OpType.OK:
-            yield op.op, op.completed_ns - since_ns
-            del asked[op.agent, op.contact]
-
-
 def _sends(picture: Picture, zero_ns: int) -> Iterator[tuple[Any, ...]]:
     arrived = Counter(arrival.intent for arrival in picture.arrivals)
     for op in picture.operations:
@@ -311,16 +296,7 @@ def _sends(picture: Picture, zero_ns: int) -> Iterator[tuple[Any, ...]]:
 
 
 def _refusals(picture: Picture, zero_ns: int) -> Iterator[tuple[Any, ...]]:
-    streak: dict[tuple[str, str], tuple[str, int]] = {}
-    for op in picture.operations:
-        key = (op.agent, op.contact)
-        if op.type is not OpType.FAIL or op.code is None:
-            if op.type is OpType.OK:
-                streak.pop(key, None)
-            continue
-        code, repeat = streak.get(key, ("", 0))
-        repeat = repeat + 1 if code == op.code else 1
-        streak[key] = (op.code, repeat)
+    for op, repeat in refusals(picture.operations):
         yield (
             picture.race,
             op.op,

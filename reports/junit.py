@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from leaserace.harness.history import History
 from leaserace.harness.outcome import CanaryResult, RunOutcome
 from leaserace.harness.verdict import RaceResult, Verdict
 
+from .picture import Picture
 from .rows import canary_sentence
 from .story import stories_text
 from .text import visible
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 STORY_COLUMNS = 100
 
 
-def junit_xml(outcome: RunOutcome, history: History) -> bytes:
+def junit_xml(outcome: RunOutcome, races: Mapping[str, Picture]) -> bytes:
     """The run as JUnit XML.
 
     A broken rule is a failure; what could not be judged is an error, never a pass; what did not
@@ -26,7 +27,7 @@ def junit_xml(outcome: RunOutcome, history: History) -> bytes:
 
     Args:
         outcome: The run.
-        history: Its events, for the stories.
+        races: Race name to its picture, for the stories.
     """
     from junitparser.xunit2 import JUnitXml, TestSuite
 
@@ -37,7 +38,7 @@ def junit_xml(outcome: RunOutcome, history: History) -> bytes:
     if outcome.canary is not None:
         suite.add_testcase(_canary(outcome.canary))
     for race in outcome.races:
-        suite.add_testcase(_case(race, history, outcome))
+        suite.add_testcase(_case(race, races, outcome))
     _add_run_case(suite, outcome)
     xml: Any = JUnitXml("leaserace")
     xml.add_testsuite(suite)
@@ -71,7 +72,7 @@ def _canary(canary: CanaryResult) -> TestCase:
     return case
 
 
-def _case(race: RaceResult, history: History, outcome: RunOutcome) -> TestCase:
+def _case(race: RaceResult, races: Mapping[str, Picture], outcome: RunOutcome) -> TestCase:
     from junitparser import Error, Skipped
     from junitparser.xunit2 import TestCase
 
@@ -83,7 +84,7 @@ def _case(race: RaceResult, history: History, outcome: RunOutcome) -> TestCase:
         case.time = round(race.figures["seconds"], 3)
     match race.verdict:
         case Verdict.INVALID:
-            case.result = [_failure(race, history)]
+            case.result = [_failure(race, races)]
             case.system_out = f"run it again: {visible(race.again)}"
         case Verdict.UNKNOWN:
             case.result = [_result(Error, f"unknown: {race.reason}", "unknown")]
@@ -92,13 +93,13 @@ def _case(race: RaceResult, history: History, outcome: RunOutcome) -> TestCase:
     return case
 
 
-def _failure(race: RaceResult, history: History) -> Any:
+def _failure(race: RaceResult, races: Mapping[str, Picture]) -> Any:
     from junitparser import Failure
 
     rule = race.findings[0].rule if race.findings else "invalid"
     message = race.findings[0].message if race.findings else race.reason or race.observed
     made = _result(Failure, message, rule)
-    made.text = visible(stories_text(race, history, width=STORY_COLUMNS), keep_lines=True)
+    made.text = visible(stories_text(race, races, width=STORY_COLUMNS), keep_lines=True)
     return made
 
 

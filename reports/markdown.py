@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from leaserace.harness.history import History
 from leaserace.harness.outcome import RunOutcome
 from leaserace.harness.verdict import RaceResult, Verdict
 
+from .picture import Picture
 from .rows import Row, canary_sentence, headline, rows, verdict_sentences
 from .story import stories_text
 from .text import count, fenced, markdown, seconds
@@ -36,19 +36,21 @@ class _Part:
     text: str
 
 
-def summary_md(outcome: RunOutcome, history: History, *, bytes_max: int = BYTES_MAX) -> str:
+def summary_md(
+    outcome: RunOutcome, races: Mapping[str, Picture], *, bytes_max: int = BYTES_MAX
+) -> str:
     """The run as Markdown.
 
     Args:
         outcome: The run.
-        history: Its events, for the stories.
+        races: Race name to its picture, for the stories.
         bytes_max: Longest page; what does not fit is left out, and said.
     """
     head = "\n".join(_head(outcome)) + "\n"
     tail = "\n".join(_tail(outcome)) + "\n"
     budget = bytes_max - len(head.encode()) - len(tail.encode()) - 200
     kept, left_out = [], 0
-    for part in _parts(outcome, history):
+    for part in _parts(outcome, races):
         size = len(part.text.encode())
         if size <= budget:
             kept.append(part.text)
@@ -72,13 +74,13 @@ def _head(outcome: RunOutcome) -> Iterator[str]:
     yield ""
 
 
-def _parts(outcome: RunOutcome, history: History) -> Iterator[_Part]:
+def _parts(outcome: RunOutcome, races: Mapping[str, Picture]) -> Iterator[_Part]:
     lines = rows(outcome.races)
     if lines:
         yield _Part("races", "\n".join(_table(lines)) + "\n")
     for race in outcome.races:
         if race.verdict is Verdict.INVALID:
-            yield _Part(race.race, _story(race, history))
+            yield _Part(race.race, _story(race, races))
     if len(lines) < len(outcome.races):
         every = "\n".join(_table(rows(outcome.races, every_variant=True)))
         title = f"All {count(len(outcome.races), 'race')}"
@@ -110,8 +112,8 @@ def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _story(race: RaceResult, history: History) -> str:
-    told = stories_text(race, history, width=STORY_COLUMNS)
+def _story(race: RaceResult, races: Mapping[str, Picture]) -> str:
+    told = stories_text(race, races, width=STORY_COLUMNS)
     return f"\n## {markdown(race.race)}\n\n{fenced(told.rstrip())}\n"
 
 

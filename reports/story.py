@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from leaserace.harness.history import (
-    DeliveryEvent,
-    FaultEvent,
-    History,
-    Operation,
-)
+from leaserace.harness.history import History, Operation
 from leaserace.harness.verdict import Finding, RaceResult
 
+from .picture import Arrival, Picture, intent_of, pictures
 from .text import answer_words, call_words, count, fault_words, milliseconds, visible
 
 LINES_MAX = 12
@@ -70,13 +65,18 @@ def tell(result: RaceResult, finding: Finding, race: History) -> Story:
         finding: What a rule found.
         race: Events of that race only (`History.of_race`).
     """
-    operations = race.operations()
-    proof = _proof(finding, operations)
+    picture = pictures(race).get(result.race) or Picture(race=result.race)
+    return tell_picture(result, finding, picture)
+
+
+def tell_picture(result: RaceResult, finding: Finding, picture: Picture) -> Story:
+    """The same from a picture of the race."""
+    proof = _proof(finding, picture.operations)
     told: list[Moment] = []
     if proof:
         begin = proof[0].invoked_ns
         end = max(finding.t, *(op.completed_ns or op.invoked_ns for op in proof))
-        between = [*_faults(finding, race, begin, end), *_deliveries(proof, operations, race)]
+        between = [*_faults(finding, picture, begin, end), *_deliveries(proof, picture)]
         instants = {moment.t for moment in between}
         instants |= {t for op in proof for t in (op.invoked_ns, op.completed_ns) if t is not None}
         told = [moment for op in proof for moment in _of_operation(op, instants)]
@@ -119,49 +119,41 @@ def _of_operation(op: Operation, instants: Iterable[int]) -> list[Moment]:
     ]
 
 
-def _faults(finding: Finding, race: History, begin: int, end: int) -> list[Moment]:
+def _faults(finding: Finding, picture: Picture, begin: int, end: int) -> list[Moment]:
     """Faults of those involved and of the surroundings, and a skew that was there before."""
     told = []
-    for event in race:
-        if not isinstance(event, FaultEvent) or event.t > end:
+    for span in picture.faults:
+        if span.agent and span.agent not in finding.agents:
             continue
-        if event.agent and event.agent not in finding.agents:
-            continue
-        if event.fault in {"lost_reply"} and event.phase == "end":
-            continue
-        if event.t >= begin or event.fault == "skew":
-            who = event.agent or MAILBOX
-            told.append(Moment(t=event.t, who=who, text=fault_words(event), proof=False))
-    return told
+        both = [(span.begin_ns, True)]
+        if span.end_ns is not None and span.fault != "lost_reply":
+            both.append((span.end_ns, False))
+        for t, begins in both:
+            if (begin <= t <= end) or (span.fault == "skew" and begins and t < begin):
+                text = fault_words(span.fault, span.point, span.detail, begins=begins)
+                told.append(Moment(t=t, who=span.agent or MAILBOX, text=text, proof=False))
+    return sorted(told, key=lambda moment: moment.t)
 
 
-def _deliveries(
-    proof: Sequence[Operation], operations: Sequence[Operation], race: History
-) -> list[Moment]:
-    """What arrived of the sends in question, counted by intent."""
+def _deliveries(proof: Sequence[Operation], picture: Picture) -> list[Moment]:
+    """What arrived of the sends in question since the proof begins."""
     contacts = {op.contact for op in proof}
     begin = proof[0].invoked_ns
     intents = {
-        op.args.get("message", {}).get("intent")
-        for op in operations
-        if op.f == "send" and op.contact in contacts
+        intent_of(op) for op in picture.operations if op.f == "send" and op.contact in contacts
     }
-    seen: Counter[str] = Counter()
-    told = []
-    for event in race:
-        if isinstance(event, DeliveryEvent) and event.intent in intents:
-            seen[event.intent] += 1
-            if event.t >= begin:
-                told.append(Moment(t=event.t, who=MAILBOX, text=_arrival(event, seen)))
-    return told
+    return [
+        Moment(t=arrival.t_ns, who=MAILBOX, text=_arrival(arrival))
+        for arrival in picture.arrivals
+        if arrival.intent in intents and arrival.t_ns >= begin
+    ]
 
 
-def _arrival(event: DeliveryEvent, seen: Counter[str]) -> str:
-    number = seen[event.intent]
-    words = f"{visible(event.message_id)} arrives"
-    if number > 1:
-        words = f"DUPLICATE: {words}, number {number} of {visible(event.intent)}"
-    return words if event.replied else f"{words}, its reply is LOST"
+def _arrival(arrival: Arrival) -> str:
+    words = f"{visible(arrival.message_id)} arrives"
+    if arrival.number > 1:
+        words = f"DUPLICATE: {words}, number {arrival.number} of {visible(arrival.intent)}"
+    return words if arrival.replied else f"{words}, its reply is LOST"
 
 
 def _pin(told: list[Moment], t: int) -> list[Moment]:
@@ -247,22 +239,30 @@ def _sign(moment: Moment) -> str:
     return "! " if moment.pinned else ""
 
 
-def stories_text(result: RaceResult, history: History, *, width: int = 100, limit: int = 3) -> str:
+def stories_text(
+    result: RaceResult,
+    races: History | Mapping[str, Picture],
+    *,
+    width: int = 100,
+    limit: int = 3,
+) -> str:
     """The stories of a race's findings: the first of each rule, at most `limit`.
 
     Args:
         result: The race.
-        history: Events of the run or of the race.
+        races: A history with the race in it, or race names to their pictures.
         width: Columns of the terminal.
         limit: How many rules' stories to tell.
     """
-    race = history.of_race(result.race)
+    if isinstance(races, History):
+        races = pictures(races.of_race(result.race))
+    picture = races.get(result.race) or Picture(race=result.race)
     by_rule: dict[str, list[Finding]] = {}
     for finding in result.findings:
         by_rule.setdefault(finding.rule, []).append(finding)
     parts = []
     for rule, findings in list(by_rule.items())[:limit]:
-        text = story_text(tell(result, findings[0], race), width=width)
+        text = story_text(tell_picture(result, findings[0], picture), width=width)
         if len(findings) > 1:
             text += (
                 f"and {count(len(findings) - 1, 'more finding')} of {visible(rule)} in this race\n"

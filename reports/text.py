@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from leaserace.harness.history import FaultEvent, Operation, OpType
+from leaserace.harness.history import Operation, OpType
 from leaserace.harness.verdict import rate_upper_bound
 
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -158,11 +158,17 @@ def _granted(answer: Mapping[str, Any]) -> str:
             return "done"
 
 
-def fault_words(event: FaultEvent) -> str:
-    """What struck: ``PAUSED at send.checked``, ``goes on``."""
-    where = f" at {visible(event.point)}" if event.point else ""
-    begins = event.phase == "begin"
-    match event.fault:
+def fault_words(fault: str, point: str, detail: Mapping[str, Any], *, begins: bool) -> str:
+    """What struck: ``PAUSED at send.checked``, ``goes on``.
+
+    Args:
+        fault: Its kind.
+        point: Where it was aimed, or "".
+        detail: Its figures.
+        begins: Whether this is its begin or its end.
+    """
+    where = f" at {visible(point)}" if point else ""
+    match fault:
         case "pause":
             return f"PAUSED{where}" if begins else "goes on"
         case "hold":
@@ -174,10 +180,17 @@ def fault_words(event: FaultEvent) -> str:
         case "slow_reply":
             return "its reply is slow" if begins else "the reply arrives"
         case "skew":
-            return f"clock {skew_words(event.detail)}" if begins else "clock right again"
+            return f"clock {skew_words(detail)}" if begins else "clock right again"
         case other:
-            details = ", ".join(f"{key} {value}" for key, value in event.detail.items())
-            return visible(f"{other} {event.phase} {details}").strip()
+            phase = "begins" if begins else "ends"
+            return visible(f"{other} {phase} {fault_figures(other, detail)}").strip()
+
+
+def fault_figures(fault: str, detail: Mapping[str, Any]) -> str:
+    """A fault's own figures in a few words, "" if it has none."""
+    if fault == "skew":
+        return f"clock {skew_words(detail)}"
+    return visible(", ".join(f"{name} {value}" for name, value in detail.items()))
 
 
 def skew_words(detail: Mapping[str, Any]) -> str:

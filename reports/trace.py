@@ -13,11 +13,11 @@ from typing import Any
 
 import msgspec
 
-from leaserace.harness.history import AnyEvent, Operation
+from leaserace.harness.history import Operation
 from leaserace.harness.outcome import RunOutcome
 from leaserace.harness.verdict import Finding
 
-from .picture import Picture, intent_of, pictures
+from .picture import Picture, intent_of
 from .text import answer_words, call_words, visible
 
 MAILBOX_TID = 999
@@ -25,23 +25,14 @@ MAILBOX_TID = 999
 Trace = dict[str, Any]
 
 
-def trace_json(outcome: RunOutcome, events: Iterable[AnyEvent]) -> bytes:
+def trace_json(outcome: RunOutcome, races: Mapping[str, Picture]) -> bytes:
     """The run in Trace Event form.
 
     Args:
         outcome: The run, for its findings.
-        events: Its history.
+        races: Race name to its picture.
     """
-    return trace_of(pictures(events), {race.race: race.findings for race in outcome.races})
-
-
-def trace_of(races: Mapping[str, Picture], findings: Mapping[str, Iterable[Finding]]) -> bytes:
-    """Pictures in Trace Event form.
-
-    Args:
-        races: Race name to picture.
-        findings: Race name to findings.
-    """
+    findings = {race.race: race.findings for race in outcome.races}
     zero_ns = min((picture.begin_ns for picture in races.values()), default=0)
     made: list[Trace] = []
     for pid, (race, picture) in enumerate(races.items(), start=1):

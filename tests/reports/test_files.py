@@ -14,6 +14,7 @@ from leaserace.harness.verdict import Verdict
 from leaserace.reports.files import LATEST, read_run, write_all
 from leaserace.reports.junit import junit_xml
 from leaserace.reports.markdown import summary_md
+from leaserace.reports.picture import pictures
 from tests.reports.samples import (
     failing,
     outcome,
@@ -68,7 +69,7 @@ def test_junit_counts_failures_errors_and_skips() -> None:
     """Invalid fails, unknown is an error, not run is skipped; the canary is a case too."""
     unknown = valid_result("x", verdict=Verdict.UNKNOWN, reason="the pause did not take")
     made = outcome(*failing().races, unknown)
-    xml = JUnitXml.fromstring(junit_xml(made, stale_token()))
+    xml = JUnitXml.fromstring(junit_xml(made, pictures(stale_token())))
     assert (xml.tests, xml.failures, xml.errors, xml.skipped) == (5, 1, 1, 1)
     (suite,) = list(xml)
     assert "seed" in [each.name for each in suite.properties()]  # type: ignore[no-untyped-call]
@@ -80,7 +81,9 @@ def test_junit_counts_failures_errors_and_skips() -> None:
 def test_a_canary_that_escaped_fails_the_junit_file() -> None:
     """A CI that reads only JUnit sees it too."""
     canary = CanaryResult(twin="t", rule="r", caught=False, seconds=5)
-    xml = JUnitXml.fromstring(junit_xml(outcome(valid_result(), canary=canary), stale_token()))
+    xml = JUnitXml.fromstring(
+        junit_xml(outcome(valid_result(), canary=canary), pictures(stale_token()))
+    )
     assert xml.failures == 1
 
 
@@ -98,7 +101,7 @@ def test_hostile_text_breaks_no_file(tmp_path: Path) -> None:
 
 def test_the_summary_of_a_failing_gate_leads_with_the_verdict() -> None:
     """What a CI's step summary shows first."""
-    text = summary_md(failing(), stale_token())
+    text = summary_md(failing(), pictures(stale_token()))
     assert text.startswith("# Gate: INVALID - 2..3 agents, 3 races")
     assert "| stale\\_token \\[send.think\\]/2 | **invalid** |" in text
     assert "PAUSED at send.think" in text
@@ -109,7 +112,7 @@ def test_a_long_summary_leaves_out_whole_sections_and_says_so() -> None:
     """It stays below what a CI accepts."""
     race = stale_result()
     made = outcome(*(replace(race, race=f"r{number}") for number in range(3000)))
-    text = summary_md(made, stale_token())
+    text = summary_md(made, pictures(stale_token()))
     assert len(text.encode()) < 1_000_000
     assert "Left out for length" in text
     assert "Run it again" in text

@@ -10,6 +10,7 @@ import pytest
 from leaserace.harness.history import History
 from leaserace.harness.verdict import Verdict
 from leaserace.reports.github import ANNOTATIONS_MAX, github_annotations
+from leaserace.reports.picture import pictures
 from leaserace.reports.sarif import sarif_json
 from leaserace.reports.trace import trace_json
 from tests.reports.samples import (
@@ -27,7 +28,9 @@ from tests.reports.samples_contention import contention
 
 def trace(history: History) -> list[dict[str, Any]]:
     """The events of a history's trace."""
-    events: list[dict[str, Any]] = json.loads(trace_json(failing(), history))["traceEvents"]
+    events: list[dict[str, Any]] = json.loads(trace_json(failing(), pictures(history)))[
+        "traceEvents"
+    ]
     return events
 
 

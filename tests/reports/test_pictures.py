@@ -7,10 +7,10 @@ import pytest
 
 from leaserace.harness.history import History
 from leaserace.harness.verdict import Finding
-from leaserace.reports.charts import charts, to_a_person
-from leaserace.reports.frames import frames
+from leaserace.reports.charts import charts
 from leaserace.reports.picture import Picture, pictures
 from leaserace.reports.timeline import OPERATIONS_MAX, timeline_image, view
+from leaserace.reports.waits import to_a_person
 from tests.reports.samples import STALE, Log, stale_finding, stale_token
 from tests.reports.samples_contention import contention
 
@@ -98,19 +98,19 @@ def test_an_empty_race_is_drawn_all_the_same() -> None:
 
 def test_contention_has_four_charts_with_the_same_bytes_each_time() -> None:
     """Conflicts, waits, shares, and who blocks whom."""
-    made = frames(contention(2000))
+    made = pictures(contention(2000))
     assert list(charts(made)) == ["conflicts", "waits", "shares", "blocks"]
     assert charts(made) == charts(made)
 
 
 def test_a_history_without_conflicts_has_no_chart_of_them() -> None:
     """And an empty one has none at all."""
-    assert charts(frames(History())) == {}
-    assert "blocks" not in charts(frames(stale_token()))
+    assert charts(pictures(History())) == {}
+    assert "blocks" not in charts(pictures(stale_token()))
 
 
 def test_repeated_conflicts_are_named_for_a_person() -> None:
     """spec: R2."""
-    sentences = to_a_person(frames(contention(3000)), limit=3)
+    sentences = to_a_person(pictures(contention(3000)), limit=3)
     assert "times in a row" in sentences[0]
     assert sentences[-1].startswith("and ")

@@ -6,6 +6,7 @@ import pytest
 
 from leaserace.harness.contract import Code
 from leaserace.harness.verdict import Finding
+from leaserace.reports.picture import pictures
 from leaserace.reports.story import LINES_MAX, stories_text, story_text, tell
 from tests.reports.samples import (
     AGENTS,
@@ -46,19 +47,19 @@ run it again:
 
 def test_a_stale_send_is_told_in_eight_moments() -> None:
     """The pause, the newer grant and what arrived stand between the operations of the proof."""
-    assert stories_text(stale_result(), stale_token(), width=80) == STALE_80
+    assert stories_text(stale_result(), pictures(stale_token()), width=80) == STALE_80
 
 
 @pytest.mark.parametrize("width", [40, 50, 80, 120, 200])
 def test_a_story_fits_its_terminal(width: int) -> None:
     """The command to copy is never wrapped; all else is."""
-    lines = stories_text(stale_result(), stale_token(), width=width).splitlines()
+    lines = stories_text(stale_result(), pictures(stale_token()), width=width).splitlines()
     assert max(len(line) for line in lines if "leaserace run" not in line) <= width
 
 
 def test_a_narrow_terminal_names_the_agent_in_front() -> None:
     """Columns below a readable width are given up."""
-    text = stories_text(stale_result(), stale_token(), width=50)
+    text = stories_text(stale_result(), pictures(stale_token()), width=50)
     assert " | " not in text
     assert "+10.0  sales-01           PAUSED at send.think" in text
 
@@ -107,7 +108,7 @@ def test_a_finding_without_operations_shows_the_contacts_last_ones() -> None:
 def test_further_findings_of_a_rule_are_counted() -> None:
     """One story a rule; fifty rounds do not fill the screen."""
     race = replace(stale_result(), findings=(stale_finding(),) * 50)
-    text = stories_text(race, stale_token())
+    text = stories_text(race, pictures(stale_token()))
     assert "and 49 more findings of tokens.stale_never_sends in this race" in text
     assert text.count("PAUSED") == 1
 

@@ -1,0 +1,354 @@
+"""The parts of the page that are read without a script, each a function from a run to HTML."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from leaserace.harness.outcome import Contention, RunOutcome
+from leaserace.harness.verdict import Finding, RaceResult, Verdict
+
+from .duplicates import Wrong, rate_sentences
+from .picture import Picture
+from .rows import Row, canary_sentence, headline, rows, verdict_sentences
+from .story import MAILBOX, Moment, Story, tell_picture
+from .text import count, milliseconds, seconds, visible
+from .timeline import timeline_image
+
+STORIES_MAX = 12
+IMAGES_MAX = 1
+"""Drawing one takes about a second; the timeline shows the rest."""
+WRONGS_MAX = 200
+RACES_MAX = 1_000
+
+_TITLES = {
+    "stories": "What went wrong",
+    "wrong": "What arrived",
+    "races": "Races",
+    "timeline": "Timeline",
+    "contention": "Contention",
+    "run": "Run",
+}
+
+
+def escape(text: object) -> str:
+    """The text for any place in HTML, an attribute included."""
+    return html.escape(visible(text))
+
+
+def navigation(body: str) -> str:
+    """Links to the sections the page has."""
+    return "".join(
+        f'<a href="#{name}">{title}</a>'
+        for name, title in _TITLES.items()
+        if f'<section id="{name}"' in body
+    )
+
+
+def _section(name: str, title: str, body: str) -> str:
+    return (
+        f'<section id="{name}" aria-labelledby="{name}-title">\n'
+        f'<h2 id="{name}-title">{escape(title)}</h2>\n{body}\n</section>'
+    )
+
+
+def _again(command: str) -> str:
+    return (
+        f'<div class="again"><code>{escape(command)}</code>'
+        '<button type="button" class="copy" hidden>Copy</button></div>'
+    )
+
+
+def _class(verdict: Verdict) -> str:
+    return verdict.value.replace(" ", "-")
+
+
+def _word(verdict: Verdict) -> str:
+    return f'<span class="word {_class(verdict)}">{escape(verdict.value)}</span>'
+
+
+def verdict(outcome: RunOutcome) -> str:
+    """The verdict, what it means, and the figures that matter."""
+    sentences = "".join(f"<p>{escape(each)}</p>" for each in verdict_sentences(outcome))
+    canary = ""
+    if outcome.canary is not None or outcome.command == "gate":
+        bad = outcome.canary is None or not outcome.canary.caught
+        canary = (
+            f'<p class="{"note" if bad else "muted"}">{escape(canary_sentence(outcome.canary))}</p>'
+        )
+    title = escape(headline(outcome)).replace(
+        outcome.verdict.value.upper(),
+        _word(outcome.verdict).replace(
+            f">{outcome.verdict.value}<", f">{outcome.verdict.value.upper()}<"
+        ),
+        1,
+    )
+    return (
+        f'<div class="card verdict {_class(outcome.verdict)}"><h1>{title}</h1>'
+        f"{sentences}{canary}{_again(outcome.again)}</div>\n{_figures(outcome)}"
+    )
+
+
+def _figures(outcome: RunOutcome) -> str:
+    valid = f"{outcome.count(Verdict.VALID):,} of {len(outcome.races):,}"
+    figures = (
+        ("duplicates", f"{outcome.duplicates:,}", outcome.duplicates > 0),
+        ("double contacts", f"{outcome.double_contacts:,}", outcome.double_contacts > 0),
+        ("races valid", valid, outcome.count(Verdict.INVALID) > 0),
+        ("contended rounds", f"{outcome.rounds:,}", False),
+        ("late hand-overs", f"{outcome.late_hand_overs:,}", False),
+    )
+    cells = "".join(
+        f"<div{' class=bad' if bad else ''}><dt>{name}</dt><dd>{value}</dd></div>"
+        for name, value, bad in figures
+    )
+    return f'<dl class="figures">{cells}</dl>'
+
+
+def stories(outcome: RunOutcome, races: Mapping[str, Picture]) -> str:
+    """The proof of the first finding of each rule in each race, as a table and as an image."""
+    told = [(race, finding) for race in outcome.races for finding in _first_of_each_rule(race)]
+    if not told:
+        return ""
+    cards = []
+    for number, (race, finding) in enumerate(told[:STORIES_MAX]):
+        picture = races.get(race.race)
+        cards.append(_story(race, finding, picture, image=number < IMAGES_MAX))
+    if len(told) > STORIES_MAX:
+        more = count(len(told) - STORIES_MAX, "more finding")
+        cards.append(f'<p class="note">{more}: the timeline below pins every one.</p>')
+    return _section("stories", "What went wrong", "\n".join(cards))
+
+
+def _first_of_each_rule(race: RaceResult) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for finding in race.findings:
+        if finding.rule not in seen:
+            seen.add(finding.rule)
+            yield finding
+
+
+def _story(race: RaceResult, finding: Finding, picture: Picture | None, *, image: bool) -> str:
+    more = sum(each.rule == finding.rule for each in race.findings) - 1
+    again = f" and {count(more, 'more finding')} of this rule in this race" if more else ""
+    parts = [
+        f'<article class="card"><h3>{escape(finding.message)}</h3>',
+        f'<p class="muted small">{escape(race.race)} &middot; rule <code>{escape(finding.rule)}</code>',
+        f"(spec: {escape(', '.join(finding.spec))}){again} &middot;",
+        f'<a href="#timeline" data-race="{escape(race.race)}">show it in the timeline</a></p>',
+    ]
+    if picture is not None:
+        parts.append(_moments(tell_picture(race, finding, picture)))
+        if image:
+            parts.append(_image(timeline_image(picture, [finding]), f"Timeline: {finding.message}"))
+    if race.masked_by:
+        parts.append(f'<p class="small muted">Would be masked by: {escape(race.masked_by)}</p>')
+    if race.again:
+        parts.append(_again(race.again))
+    return "\n".join([*parts, "</article>"])
+
+
+def _moments(story: Story) -> str:
+    columns = list(dict.fromkeys(moment.who for moment in story.moments if moment.who != MAILBOX))
+    if any(moment.who == MAILBOX for moment in story.moments):
+        columns.append(MAILBOX)
+    if not story.moments:
+        return "<p>The finding names no operation.</p>"
+    start = story.moments[0].t
+    head = "".join(f'<th scope="col">{escape(who)}</th>' for who in columns)
+    body = "".join(_moment(moment, columns, start) for moment in story.moments)
+    left = f'<p class="muted small">{count(story.left_out, "moment")} left out.</p>'
+    return (
+        f'<div class="scroll"><table class="story"><thead><tr><th scope="col" class="n">ms</th>{head}'
+        f"</tr></thead><tbody>{body}</tbody></table></div>{left if story.left_out else ''}"
+    )
+
+
+def _moment(moment: Moment, columns: Sequence[str], start: int) -> str:
+    cells = "".join(
+        f"<td>{escape(moment.text) if who == moment.who else ''}</td>" for who in columns
+    )
+    pinned = ' class="pinned"' if moment.pinned else ""
+    mark = "broken here: " if moment.pinned else ""
+    return f'<tr{pinned}><td class="n">{mark}+{milliseconds(moment.t - start)}</td>{cells}</tr>'
+
+
+_INKS = {
+    "#24292f": "currentColor",
+    "#f6f8fa": "var(--lane)",
+    "#d0d7de": "var(--line)",
+    "#ffffff": "var(--card)",
+}
+
+
+def _image(svg: bytes, title: str) -> str:
+    """An image of ours for the page: no prologue, and the ink of the page, light or dark."""
+    text = svg.decode()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    for ink, colour in _INKS.items():
+        text = text.replace(ink, colour)
+    text = text.replace("<svg ", f'<svg role="img" aria-label="{escape(title)}" ', 1)
+    return f"<figure>{text.strip()}</figure>"
+
+
+def wrong(outcome: RunOutcome, found: Sequence[Wrong]) -> str:
+    """What arrived and should not have, with rates; nothing wrong is said as a rate too."""
+    rates = "".join(f"<p>{escape(each)}.</p>" for each in rate_sentences(outcome))
+    if not found:
+        return _section("wrong", "What arrived and should not have", f"<p>Nothing.</p>{rates}")
+    columns = (
+        "what",
+        "contact",
+        "copies",
+        "agents",
+        "tokens",
+        "keys",
+        "rules",
+        "stopped by",
+        "state",
+    )
+    body = "".join(_wrong(row) for row in found[:WRONGS_MAX])
+    more = len(found) - WRONGS_MAX
+    note = f'<p class="note">{more:,} more; see the frames.</p>' if more > 0 else ""
+    table_ = _table(columns, body, numbers=("copies",))
+    return _section("wrong", "What arrived and should not have", table_ + note + rates)
+
+
+def _wrong(row: Wrong) -> str:
+    state = "not recorded"
+    if row.state:
+        state = f"<details><summary>state</summary><code>{escape(row.state)}</code></details>"
+    return _row(
+        ("what", f"{escape(row.kind)}<br><span class='muted small'>{escape(row.race)}</span>"),
+        ("contact", f"{escape(row.contact)}<br><code>{escape(row.intent)}</code>"),
+        ("copies", f"{row.copies}"),
+        ("agents", escape(", ".join(row.agents))),
+        ("tokens", escape(", ".join(map(str, row.tokens)))),
+        ("keys", f"<code>{escape(', '.join(row.keys))}</code>"),
+        ("rules", escape(", ".join(row.rules)) or "-"),
+        ("stopped by", escape(row.layer) or "-"),
+        ("state", state),
+    )
+
+
+def _table(columns: Sequence[str], body: str, numbers: Sequence[str] = ()) -> str:
+    head = "".join(
+        f'<th scope="col"{" class=n" if name in numbers else ""}>{escape(name)}</th>'
+        for name in columns
+    )
+    return (
+        f'<div class="scroll"><table class="wide"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _row(*cells: tuple[str, str], bad: Iterable[str] = (), numbers: Iterable[str] = ()) -> str:
+    """A row; each cell repeats its column's name, for phones, where rows become cards."""
+    marks = dict.fromkeys(bad, "bad")
+    made = []
+    for name, value in cells:
+        kinds = " ".join(filter(None, ["n" if name in numbers else "", marks.get(name, "")]))
+        made.append(
+            f'<td data-label="{escape(name)}"{f" class={kinds!r}" if kinds else ""}>{value}</td>'
+        )
+    return f"<tr>{''.join(made)}</tr>"
+
+
+_RACES = ("race", "verdict", "expected", "observed", "duplicates", "double", "rounds", "masked by")
+_COUNTS = ("duplicates", "double", "rounds")
+
+
+def table(outcome: RunOutcome) -> str:
+    """The races: scenarios first, every variant behind."""
+    lines = rows(outcome.races)
+    if not lines:
+        return ""
+    body = _table(_RACES, "".join(map(_race, lines)), numbers=_COUNTS)
+    if len(lines) < len(outcome.races):
+        every = rows(outcome.races[:RACES_MAX], every_variant=True)
+        more = len(outcome.races) - RACES_MAX
+        note = f'<p class="note">{more:,} more in verdict.json.</p>' if more > 0 else ""
+        whole = _table(_RACES, "".join(map(_race, every)), numbers=_COUNTS)
+        body += (
+            f"<details><summary>All {len(outcome.races):,} races</summary>{whole}{note}</details>"
+        )
+    return _section("races", "Races", body)
+
+
+def _race(row: Row) -> str:
+    counts = (row.duplicates, row.double_contacts)
+    bad = [name for name, value in zip(_COUNTS, counts, strict=False) if value]
+    return _row(
+        ("race", escape(row.name)),
+        ("verdict", _word(row.verdict)),
+        ("expected", escape(row.expected)),
+        ("observed", escape(row.observed) or "-"),
+        ("duplicates", f"{row.duplicates:,}"),
+        ("double", f"{row.double_contacts:,}"),
+        ("rounds", f"{row.rounds:,}"),
+        ("masked by", escape(row.masked_by) or "-"),
+        bad=bad,
+        numbers=_COUNTS,
+    )
+
+
+def contention(outcome: RunOutcome, images: Mapping[str, str], person: Sequence[str]) -> str:
+    """Figures and charts of how agents got in each other's way."""
+    if not (outcome.contention or images):
+        return ""
+    columns = ("agents", "time", "asked", "refused", "sent", "slowest to fastest", "longest wait")
+    body = "".join(map(_contention, outcome.contention))
+    parts = [_table(columns, body, numbers=columns)] if body else []
+    cards = "".join(f'<div class="card"><figure>{svg}</figure></div>' for svg in images.values())
+    parts.append(f'<div class="charts">{cards}</div>')
+    if person:
+        items = "".join(f"<li>{escape(each)}</li>" for each in person)
+        parts.append(f"<h3>Repeated so often that a person should hear of it</h3><ul>{items}</ul>")
+    return _section("contention", "Contention", "\n".join(parts))
+
+
+def _contention(each: Contention) -> str:
+    starved = "" if each.contended else " (starved)"
+    cells = (
+        ("agents", f"{each.agents}"),
+        ("time", seconds(each.seconds)),
+        ("asked", f"{each.attempts:,}"),
+        ("refused", f"{each.conflicts:,}"),
+        ("sent", f"{each.sends:,}"),
+        ("slowest to fastest", f"{each.slowest_to_fastest:.0%}{starved}"),
+        ("longest wait", seconds(each.longest_wait_s)),
+    )
+    return _row(*cells, numbers=[name for name, _ in cells])
+
+
+def particulars(outcome: RunOutcome) -> str:
+    """Target, seed, versions, policy, and how to run it again."""
+    facts = {
+        "target": outcome.target,
+        "seed": outcome.seed,
+        "began": outcome.started_at,
+        "took": seconds(outcome.elapsed_s),
+        **dict(sorted(outcome.versions.items())),
+    }
+    pairs = "".join(
+        f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts.items()
+    )
+    policy = msgspec.json.format(msgspec.json.encode(outcome.policy, order="sorted"), indent=2)
+    plain = html.escape(visible(policy.decode(), keep_lines=True))
+    return _section(
+        "run",
+        "This run",
+        f'<dl class="pairs card">{pairs}</dl>{_again(outcome.again)}'
+        f"<details><summary>Policy</summary><pre>{plain}</pre></details>",
+    )
+
+
+def footer(outcome: RunOutcome) -> str:
+    """Where the page comes from."""
+    own = outcome.versions.get("leaserace", "")
+    made = f"Made by leaserace {escape(own)} from <code>verdict.json</code> and"
+    return f"{made} <code>history.jsonl</code>; <code>trace.json</code> opens in Perfetto."
