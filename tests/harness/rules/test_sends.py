@@ -1,0 +1,145 @@
+"""Rules over sends and what arrived."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaserace.harness.contract import Capability
+from leaserace.harness.rules.sends import Arrived, Once
+from tests.support.ops import SALES, SUPPORT, UNLOGGED, Tape
+
+
+@pytest.mark.parametrize("rule", [Once, Arrived])
+def test_an_empty_history_has_no_finding_and_exercises_nothing(rule: type) -> None:
+    judgement = Tape().judge(rule)
+    assert not judgement.findings
+    assert judgement.exercised == {rule.name: 0}
+
+
+def test_a_retry_that_is_replayed_arrives_once() -> None:
+    """spec: K2, T race 3."""
+    tape = Tape()
+    tape.granted(SALES, 41)
+    op = tape.invoke(SALES, "send")
+    tape.delivery()
+    tape.info(op, "reply_lost")
+    tape.replay(tape.invoke(SALES, "send"))
+    judgement = tape.judge()
+    assert not judgement.findings
+    assert judgement.duplicates == 0
+    assert judgement.exercised["sends.once"] == 1
+
+
+def test_a_second_arrival_is_a_finding_and_a_duplicate() -> None:
+    """spec: K2, S8."""
+    tape = Tape()
+    first = tape.sent(SALES)
+    second = tape.sent(SALES)
+    judgement = tape.judge(Once)
+    (finding,) = judgement.findings
+    assert finding.ops == (first, second)
+    assert judgement.duplicates == 1
+
+
+def test_a_fresh_key_on_each_try_is_the_callers_doing() -> None:
+    """spec: K9: counted, and no fault of the target."""
+    tape = Tape()
+    tape.sent(SALES, key="a")
+    tape.sent(SALES, key="b")
+    tape.sent(SALES, key=None)
+    judgement = tape.judge(Once)
+    assert not judgement.findings
+    assert judgement.duplicates == 2
+
+
+def test_a_key_that_drifts_in_case_and_blanks_is_one_key() -> None:
+    """spec: K3."""
+    tape = Tape()
+    tape.sent(SALES, key="run:1:Send")
+    tape.sent(SALES, key=" RUN:1:send ")
+    assert tape.findings(Once)
+
+
+def test_a_target_without_keys_can_not_join_two_tries() -> None:
+    """spec: K2: what is not declared is not judged."""
+    tape = Tape(capabilities=UNLOGGED - {Capability.IDEMPOTENCY})
+    tape.sent(SALES)
+    tape.sent(SALES)
+    assert not tape.findings(Once)
+    tape.delivery()
+    assert tape.findings(Once)
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_try_after_the_window_is_a_new_request(is_open: bool) -> None:
+    """spec: K5, X15."""
+    tape = Tape(key_window_s=10.0)
+    tape.sent(SALES)
+    op = tape.at(10_100).invoke(SALES, "send")
+    tape.delivery()
+    if not is_open:
+        tape.accept(op, "<m2>")
+    judgement = tape.judge(Once)
+    assert not judgement.findings
+    assert judgement.duplicates == 1
+
+
+def test_mail_that_no_agent_sent_is_nobodys_duplicate() -> None:
+    tape = Tape()
+    tape.delivery("spam")
+    tape.delivery("spam")
+    tape.delivery("")
+    assert not tape.findings(Once, Arrived)
+
+
+def test_an_acknowledged_send_that_never_arrives_is_a_finding() -> None:
+    """spec: S8, decision 1: a target that sends nothing must fail."""
+    tape = Tape()
+    op = tape.sent(SALES, arrives=False)
+    (finding,) = tape.findings(Arrived)
+    assert finding.ops == (op,)
+
+
+def test_an_unknown_or_refused_send_need_not_arrive() -> None:
+    """spec: S10."""
+    tape = Tape()
+    tape.info(tape.invoke(SALES, "send"))
+    tape.refused(SUPPORT, "send", "suppressed", intent="i2")
+    judgement = tape.judge(Arrived)
+    assert not judgement.findings
+    assert judgement.exercised["sends.arrived"] == 0
+
+
+def test_a_replay_is_backed_by_the_message_of_the_call_it_replays() -> None:
+    """spec: K2: found by its intent or by its message id."""
+    tape = Tape()
+    tape.sent(SALES)
+    tape.replay(tape.invoke(SALES, "send"))
+    tape.replay(tape.invoke(SALES, "send", intent="i2", key="key-i1"), "<i1>")
+    assert not tape.findings(Arrived)
+
+
+def test_a_replay_of_what_never_arrived_is_a_finding() -> None:
+    """spec: K2."""
+    tape = Tape()
+    tape.replay(tape.invoke(SALES, "send"))
+    assert tape.findings(Arrived)
+
+
+def test_a_send_that_was_refused_and_arrives_is_a_finding() -> None:
+    """spec: R: a definite refusal means that it never happens."""
+    tape = Tape()
+    op = tape.refused(SALES, "send", "cooldown_active")
+    tape.delivery()
+    (finding,) = tape.findings(Arrived)
+    assert finding.ops == (op,)
+    assert "was refused" in finding.message
+
+
+def test_a_refused_retry_beside_an_unknown_try_explains_the_arrival() -> None:
+    """spec: S10."""
+    tape = Tape()
+    tape.info(tape.invoke(SALES, "send"))
+    tape.refused(SALES, "send", "send_in_progress")
+    tape.delivery()
+    assert not tape.findings(Arrived)
