@@ -233,10 +233,11 @@ class Sending:
         """Look at token and list again, then commit that the message may leave (S8)."""
         try:
             with self._store.transaction(self._outcome_deadline_s) as tx:
+                seen = self._look(tx, draft)
+                # Only now: the look settles what is overdue, this very send perhaps.
                 mine = self._outbox.still_mine(tx, row)
                 if mine is None:
                     return self._overtaken(tx, draft, row)
-                seen = self._look(tx, draft)
                 refusals = self._check_again(seen, draft)
                 if not refusals:
                     return self._outbox.dispatch(tx, mine)
