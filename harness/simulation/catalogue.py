@@ -1,0 +1,83 @@
+"""Subjects worth running: well-behaved agents that meet, and clients that insist.
+
+The portfolio draws from this list half of the time; the other half are programs drawn letter by
+letter. Exhaustive search takes the short ones.
+"""
+
+from __future__ import annotations
+
+import random
+
+from .subjects import POLICIES, program_of
+
+PLAYS = (
+    "play.sales.sales",
+    "play.sales.support",
+    "play.sales-1.sales-1.sales-1",
+    "play.sequence-2.support",
+    "play.digest.sales.optout",
+    "play.sales.support.override",
+    "play.sequence-3.sales.bounce",
+)
+"""Playbooks of spec R; what comes in from outside may happen at any step, or never."""
+
+PROGRAMS = (
+    "prog.ASRL.ASL",
+    "prog.ASL.ASL",
+    "prog.ASXRS.AS",
+    "prog.AXSN.AS",
+    "prog.AN.XA",
+    "prog.AXL.XAS",
+    "prog.ANXA.XA",
+    "prog.ASK.ASP",
+    "prog.ASO.AS",
+    "prog.OASU.AS",
+    "prog.OV.AS",
+    "prog.ASVS.ASL",
+    "prog.ASAS.LA",
+    "prog.ALALA.ALA",
+    "prog.AXXSR.W",
+    "prog.ASXXR.A",
+    "prog.ASLASR.A",
+    "prog.ATST.AT",
+    "prog.ASFQ.ASQ",
+)
+"""Clients that go on whatever they are answered."""
+
+EXHAUSTIVE = (
+    "prog.ASL_0.ASL_0",
+    "prog.ASRL_0.ASL_0",
+    "prog.AN.A",
+    "prog.AL.AS",
+    "prog.ASO.S",
+)
+"""Short enough to be searched to the end."""
+
+_LETTERS = "AAASSSSRRLLNNXXQKPZFOBUVTW"
+_LENGTH_MIN, _LENGTH_MAX = 2, 6
+
+
+def draw_subject(rng: random.Random, agents: int) -> str:
+    """One of the list, or a drawn program of up to `agents` clients."""
+    share = rng.random()
+    if share < 0.25:
+        return PLAYS[int(rng.random() * len(PLAYS))]
+    if share < 0.5:
+        return PROGRAMS[int(rng.random() * len(PROGRAMS))]
+    count = 2 + int(rng.random() * (agents - 1)) if agents > 1 else 1
+    return program_of(tuple(draw_program(rng) for _ in range(count)))
+
+
+def draw_program(rng: random.Random) -> str:
+    """A client's program; most begin with a claim, since little happens without one."""
+    length = _LENGTH_MIN + int(rng.random() * (_LENGTH_MAX - _LENGTH_MIN + 1))
+    letters = [_LETTERS[int(rng.random() * len(_LETTERS))] for _ in range(length)]
+    if rng.random() < 0.85:
+        letters[0] = "A"
+    return "".join(letters)
+
+
+def draw_policy(rng: random.Random) -> str:
+    """A policy variant; they vary from run to run so that no layer hides another."""
+    names = tuple(POLICIES)
+    return names[int(rng.random() * len(names))]
