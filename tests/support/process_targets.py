@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import smtplib
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from leaserace.harness import (
@@ -228,8 +232,6 @@ class _Hanging(ToyMailbox):
 
 class _Dying(ToyMailbox):
     def acquire(self, address: str) -> Lease | Refused:
-        import os
-
         os._exit(7)
 
 
@@ -299,8 +301,6 @@ class NoSuchCapability(Toy):
 
 class LeavesAProcess(Toy):
     def start(self, env: Environment) -> Mapping[str, Any] | None:
-        import subprocess
-
         subprocess.Popen(["sleep", "3600"])
         return super().start(env)
 
@@ -317,3 +317,39 @@ class HidesFromSkew(Toy):
     def connect(self, agent: AgentContext) -> ToyMailbox:
         HostClock.now_ms = SystemClock.now_ms  # type: ignore[method-assign, assignment]
         return ToyMailbox(agent)
+
+
+class Snoop(Target):
+    """A target that tells what its process looks like."""
+
+    capabilities = frozenset({Capability.LEASE})
+
+    def connect(self, agent: AgentContext) -> SnoopMailbox:
+        return SnoopMailbox(agent)
+
+
+class SnoopMailbox(ToyMailbox):
+    def __init__(self, agent: AgentContext) -> None:
+        self._agent = agent
+
+    def acquire(self, address: str) -> Lease | Refused:
+        return Refused(code=Code.INVALID_ADDRESS, detail=str(self._seen(address)))
+
+    def _seen(self, what: str) -> object:
+        match what:
+            case "modules":
+                return " ".join(sys.modules)
+            case "main":
+                return getattr(sys.modules["__main__"], "__file__", None)
+            case "cwd":
+                return Path.cwd()
+            case "path":
+                return os.pathsep.join(sys.path)
+            case "print":
+                print("printed", flush=True)  # noqa: T201
+                return ""
+            case name:
+                return os.environ.get(name)
+
+    def close(self) -> None:
+        return
