@@ -132,7 +132,7 @@ class Claim:
         """Its end by the store's clock, as it stood when the store's clock said `at_ms`."""
         end_ms = self.expires_at_ms
         for op in self.renewals:
-            if op.type is not OpType.OK or op is by:
+            if op.type is not OpType.OK:
                 continue
             renewed_at_ms = store_time(op.answer)
             counts = renewed_at_ms <= at_ms if renewed_at_ms else is_before(op, by)

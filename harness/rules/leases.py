@@ -44,9 +44,7 @@ class OneLive(Rule):
 
     def settled(self, view: View) -> Iterable[Finding]:
         claims = view.person.claims
-        mine = next((claim for claim in claims if claim.op is view.op), None)
-        if mine is None:
-            return
+        mine = next(claim for claim in claims if claim.op is view.op)
         for other in claims:
             if other.settled:
                 self.exercised += 1
@@ -56,10 +54,9 @@ class OneLive(Rule):
         mine.settled = True
 
     def _in_order(self, one: Claim, two: Claim) -> tuple[Claim, Claim]:
+        """The earlier grant first; `one` was answered before `two` was."""
         if is_before(one.op, two.op):
             return one, two
-        if is_before(two.op, one.op):
-            return two, one
         if one.acquired_at_ms != two.acquired_at_ms and not self.ledger.jumped:
             return (one, two) if one.acquired_at_ms < two.acquired_at_ms else (two, one)
         return (one, two) if one.token <= two.token else (two, one)
