@@ -46,7 +46,7 @@ class Outbox:
         self._deadline_ms = ms(policy.send_deadline_s)
         self._domain = policy.sender.rpartition("@")[2]
 
-    def authorise(self, tx: Transaction, draft: Draft, token: int) -> SendRow:
+    def authorise(self, tx: Transaction, draft: Draft) -> SendRow:
         """Write the record and reserve the cooldown (spec: S6, S9)."""
         earlier = self._earlier(tx, draft)
         row = SendRow(
@@ -54,7 +54,7 @@ class Outbox:
             fingerprint=draft.fingerprint,
             contact=draft.contact,
             agent=self._agent,
-            token=token,
+            token=draft.message.token or 0,
             attempt=1 + (earlier.attempt if earlier else 0),
             message_id=self._message_id(tx, draft, earlier),
             state=SendState.AUTHORIZED,
@@ -130,17 +130,13 @@ class Outbox:
         row = tx.get(SendRow, key)
         return None if row is None else self.settle_overdue(tx, row)
 
-    def timeline(self, tx: Transaction, contact: str) -> TimelineRow | None:
-        """The contact's timeline, without what crashed tries had reserved (spec: S9)."""
+    def settle_contact(self, tx: Transaction, contact: str) -> None:
+        """Free what crashed tries have reserved of this contact's cooldown (spec: S9)."""
         timeline = tx.get(TimelineRow, contact)
-        if timeline is None:
-            return None
-        settled = False
-        for entry in timeline.entries:
+        for entry in timeline.entries if timeline else ():
             row = None if entry.confirmed else tx.get(SendRow, entry.send)
             if row is not None and row.message_id == entry.message_id:
-                settled |= self.settle_overdue(tx, row) is not row
-        return tx.get(TimelineRow, contact) if settled else timeline
+                self.settle_overdue(tx, row)
 
     def _write(self, tx: Transaction, row: SendRow) -> None:
         """Every change of a record goes through here, before what it announces is done (spec: K2)."""

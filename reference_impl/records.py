@@ -57,7 +57,7 @@ class SendRow(Row, frozen=True, kw_only=True):
         fingerprint: Of the payload (spec: K4).
         contact: Recipient key.
         agent: Who authorised it.
-        token: Fencing token it was authorised under.
+        token: Fencing token it was authorised under; 0 only where no fence asks for one.
         attempt: Number of the authorisation; a worker of an older one may do nothing more.
         message_id: Message-ID header, the same on every attempt.
         state: Where it stands.

@@ -28,7 +28,6 @@ from .outcomes import (
     cooldown_active,
     invalid_address,
     invalid_message,
-    not_holder,
     rejected,
     send_in_progress,
     send_unknown,
@@ -153,6 +152,7 @@ class Sending:
             point("send.key_resolved", draft.contact, draft.key)
             if known is not None:
                 return known
+            self._outbox.settle_contact(tx, draft.contact)
             seen = self._look(tx, draft)
             refusals = self._check(seen, draft)
             point("send.checked", draft.contact, draft.key)
@@ -171,7 +171,7 @@ class Sending:
 
     def _look(self, tx: Transaction, draft: Draft) -> Seen:
         """Read what steps three to five judge."""
-        timeline = self._outbox.timeline(tx, draft.contact)
+        timeline = tx.get(TimelineRow, draft.contact)
         return Seen(
             standing=self._leases.read(tx, draft.contact),
             suppression=self._suppression.find(tx, draft.contact),
@@ -218,10 +218,7 @@ class Sending:
             refused = strongest(refusals)
             self._note_refused(tx, "send", draft, seen, refused)
             return refused
-        token = draft.message.token
-        if token is None:  # only where a safeguard is missing: the fence refuses it
-            return not_holder(draft.contact, self._agent, seen.standing.lease, seen.standing.fence)
-        row = self._outbox.authorise(tx, draft, token)
+        row = self._outbox.authorise(tx, draft)
         if seen.cooldown_until_ms is not None:
             self._cooldown.use_override(tx, draft.contact)
         self._note_authorised(tx, row, seen)
@@ -233,11 +230,10 @@ class Sending:
         """Look at token and list again, then commit that the message may leave (S8)."""
         try:
             with self._store.transaction(self._outcome_deadline_s) as tx:
-                seen = self._look(tx, draft)
-                # Only now: the look settles what is overdue, this very send perhaps.
                 mine = self._outbox.still_mine(tx, row)
                 if mine is None:
                     return self._overtaken(tx, draft, row)
+                seen = self._look(tx, draft)
                 refusals = self._check_again(seen, draft)
                 if not refusals:
                     return self._outbox.dispatch(tx, mine)

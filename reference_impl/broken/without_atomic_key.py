@@ -39,6 +39,7 @@ class CheckThenInsertSending(Sending):
         if known is not None:
             return known
         with self._store.transaction(self._deadline_s) as tx:
+            self._outbox.settle_contact(tx, draft.contact)
             seen = self._look(tx, draft)
             refusals = self._check(seen, draft)
             point("send.checked", draft.contact, draft.key)

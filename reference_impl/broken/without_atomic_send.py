@@ -29,6 +29,7 @@ class CheckThenWriteSending(Sending):
             point("send.key_resolved", draft.contact, draft.key)
             if known is not None:
                 return known
+            self._outbox.settle_contact(tx, draft.contact)
             seen = self._look(tx, draft)
             refusals = self._check(seen, draft)
         point("send.checked", draft.contact, draft.key)

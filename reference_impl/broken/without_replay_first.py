@@ -24,6 +24,7 @@ class CooldownFirstSending(Sending):
 
     def _authorise(self, draft: Draft) -> SendRow | Sent | Refused:
         with self._store.transaction(self._deadline_s) as tx:
+            self._outbox.settle_contact(tx, draft.contact)
             seen = self._look(tx, draft)
             refused = self._check_cooldown(seen, draft)
             known = None if refused else self._resolve_key(tx, draft)

@@ -21,7 +21,7 @@ class SmtpTransport:
 
     def __init__(self, host: str, port: int, timeout_s: float) -> None:
         self._host = host
-        self._port = port
+        self.port = port
         self._timeout_s = timeout_s
 
     def hand_over(self, outgoing: Outgoing) -> None:
@@ -41,7 +41,7 @@ class SmtpTransport:
         """Come as far as a recipient the server accepts; whatever fails here, nothing was taken."""
         smtp = smtplib.SMTP(timeout=self._timeout_s)
         try:
-            smtp.connect(self._host, self._port)
+            smtp.connect(self._host, self.port)
             smtp.ehlo_or_helo_if_needed()
             _accepted(smtp.mail(outgoing.sender, _options(smtp, outgoing)), "MAIL")
             _accepted(smtp.rcpt(outgoing.recipient), "RCPT")
