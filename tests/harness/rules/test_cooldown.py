@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from leaserace.harness.rules.base import Rule
 from leaserace.harness.rules.cooldown import BindsAll, NoDoubleContact
 from tests.support.ops import BOB, DIGEST, SALES, SUPPORT, Tape
 
@@ -11,11 +14,12 @@ BOTH = (BindsAll, NoDoubleContact)
 
 
 def _tape(**settings: float) -> Tape:
-    return Tape(**{"lease_s": 100.0, "cooldown_s": 10.0, **settings})
+    lengths: dict[str, Any] = {"lease_s": 100.0, "cooldown_s": 10.0, **settings}
+    return Tape(**lengths)
 
 
 @pytest.mark.parametrize("rule", BOTH)
-def test_an_empty_history_has_no_finding_and_exercises_nothing(rule: type) -> None:
+def test_an_empty_history_has_no_finding_and_exercises_nothing(rule: type[Rule]) -> None:
     judgement = Tape().judge(rule)
     assert not judgement.findings
     assert judgement.exercised == {rule.name: 0}

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from leaserace.harness.rules.base import Rule
 from leaserace.harness.rules.keys import PayloadBound, ReplayIsOriginal
 from tests.support.ops import SALES, SUPPORT, Tape
 
 
 @pytest.mark.parametrize("rule", [ReplayIsOriginal, PayloadBound])
-def test_an_empty_history_has_no_finding_and_exercises_nothing(rule: type) -> None:
+def test_an_empty_history_has_no_finding_and_exercises_nothing(rule: type[Rule]) -> None:
     judgement = Tape().judge(rule)
     assert not judgement.findings
     assert judgement.exercised == {rule.name: 0}
@@ -34,7 +37,7 @@ def test_a_retry_gets_the_original_answer() -> None:
         ({"replay": False}, "it was executed twice"),
     ],
 )
-def test_a_retry_with_another_answer_is_a_finding(answer: dict, said: str) -> None:
+def test_a_retry_with_another_answer_is_a_finding(answer: dict[str, Any], said: str) -> None:
     """spec: K2: same id, same status, marked."""
     tape = Tape()
     first = tape.sent(SALES)
@@ -180,7 +183,7 @@ def test_a_look_up_agrees_with_what_was_sent() -> None:
 @pytest.mark.parametrize(
     "found", [{"state": "absent"}, {"state": "delivered", "message_id": "<m2>"}]
 )
-def test_a_look_up_that_contradicts_the_send_is_a_finding(found: dict) -> None:
+def test_a_look_up_that_contradicts_the_send_is_a_finding(found: dict[str, Any]) -> None:
     """spec: K2, R: an agent that trusts it sends again."""
     tape = Tape()
     tape.sent(SALES)
@@ -213,7 +216,7 @@ def test_another_payload_under_the_same_key_is_refused() -> None:
 
 
 @pytest.mark.parametrize("change", [{"subject": "Other"}, {"body": "Other"}, {"contact": "bob"}])
-def test_another_payload_that_is_acknowledged_is_a_finding(change: dict) -> None:
+def test_another_payload_that_is_acknowledged_is_a_finding(change: dict[str, Any]) -> None:
     """spec: K4: also where it is answered as a replay."""
     tape = Tape()
     first = tape.sent(SALES, key="k")

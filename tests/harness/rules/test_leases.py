@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from leaserace.harness.contract import Capability
+from leaserace.harness.rules.base import Rule
 from leaserace.harness.rules.leases import LiveAtSend, OneLive, ReleaseByHolder, RenewalHolds
 from tests.support.ops import DIGEST, SALES, SUPPORT, Tape
 
@@ -12,7 +15,7 @@ ALL_RULES = [OneLive, RenewalHolds, ReleaseByHolder, LiveAtSend]
 
 
 @pytest.mark.parametrize("rule", ALL_RULES)
-def test_an_empty_history_has_no_finding_and_exercises_nothing(rule: type) -> None:
+def test_an_empty_history_has_no_finding_and_exercises_nothing(rule: type[Rule]) -> None:
     judgement = Tape().judge(rule)
     assert not judgement.findings
     assert judgement.exercised == {rule.name: 0}
@@ -139,7 +142,7 @@ def test_a_grant_to_a_skewed_clock_is_found_by_intervals() -> None:
     """spec: L5: by its own times the second lease comes an hour later."""
     tape = Tape()
     tape.granted(SALES, 41)
-    hour_later = {"acquired_at_ms": tape.now_ms + 3_600_000, "granted_at_ms": None}
+    hour_later: dict[str, Any] = {"acquired_at_ms": tape.now_ms + 3_600_000, "granted_at_ms": None}
     tape.granted(SUPPORT, 42, expires_at_ms=tape.now_ms + 3_601_000, **hour_later)
     assert {"leases.one_live", "clock.store_decides"} <= tape.broken()
 
@@ -306,7 +309,7 @@ def test_a_renewal_after_the_holders_release_is_a_finding() -> None:
         ({"expires_at_ms": 1_800_000_002_000}, "not 1000"),
     ],
 )
-def test_a_renewal_that_changes_the_lease_is_a_finding(changed: dict, said: str) -> None:
+def test_a_renewal_that_changes_the_lease_is_a_finding(changed: dict[str, Any], said: str) -> None:
     """spec: L6, X3: owner and token stay, the end is one length from the store's now."""
     tape = Tape()
     tape.granted(SALES, 41)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from leaserace.harness.rules.refusals import Explained
@@ -335,9 +337,9 @@ def test_a_higher_token_that_may_have_been_granted_explains_stale(how: str) -> N
     elif how == "under way":
         tape.invoke(SUPPORT, "acquire")
     elif how == "forgotten":
-        for token in (42, 43):
-            tape.at((token - 41) * 1100).granted(SUPPORT, token)
-    token = None if how == "no token" else 41
+        for newer in (42, 43):
+            tape.at((newer - 41) * 1100).granted(SUPPORT, newer)
+    token: int | None = None if how == "no token" else 41
     tape.refused(SALES, "send", "stale_fencing_token", token=token)
     assert not tape.findings(Explained)
 
@@ -390,7 +392,7 @@ def test_in_progress_with_nothing_under_way_is_a_finding(how: str) -> None:
 
 
 @pytest.mark.parametrize("change", [{"body": "Other"}, {"to": "Jane@example.com"}])
-def test_another_payload_explains_key_reused(change: dict) -> None:
+def test_another_payload_explains_key_reused(change: dict[str, Any]) -> None:
     """spec: K4: a spelling may count, a token not."""
     tape = Tape()
     tape.sent(SALES, key="k")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from leaserace.harness.contract import Capability
+from leaserace.harness.rules.base import Rule
 from leaserace.harness.rules.tokens import CommitOrder, Rise, StaleNeverSends
 from tests.support.ops import DIGEST, SALES, SUPPORT, Tape
 
 
 @pytest.mark.parametrize("rule", [Rise, StaleNeverSends, CommitOrder])
-def test_an_empty_history_has_no_finding_and_exercises_nothing(rule: type) -> None:
+def test_an_empty_history_has_no_finding_and_exercises_nothing(rule: type[Rule]) -> None:
     judgement = Tape(capabilities=Capability).judge(rule)
     assert not judgement.findings
     assert judgement.exercised == {rule.name: 0}
