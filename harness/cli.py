@@ -59,13 +59,13 @@ class Commands(click.Group):
 @click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="leaserace", prog_name="leaserace")
 def cli() -> None:
-    r"""Show whether two agents can write to the same person, before you add the second one.
+    """Show whether two agents can write to the same person, before you add the second one.
 
     \b
     leaserace gate                     the six races against the reference
     leaserace gate --target my.mod:T   the same against your own mailbox
     leaserace list                     every race and what it expects
-    """
+    """  # noqa: D301 - click reads \b as "leave these lines as they are"
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -193,7 +193,7 @@ class _Run:
             self.notices.append(
                 f"{run.race}: not contended, one agent had hardly a turn; its green says little"
             )
-        return replace(result, rounds=figures.attempts)
+        return replace(result, rounds=figures.conflicts)
 
     def take(self, result: RaceResult) -> RaceResult:
         """Keep a result and tell the watcher."""

@@ -145,7 +145,7 @@ def overlapping(operations: Iterable[Operation], f: str) -> int:
 
 
 def _observed(history: History, operations: Iterable[Operation]) -> str:
-    """What was seen, in a few words: grants, refusals by code, what arrived."""
+    """What was seen, counted: grants, sends, refusals by code, what arrived."""
     codes: Counter[str] = Counter()
     for op in operations:
         if op.type is OpType.OK and op.f == "acquire":
@@ -154,6 +154,5 @@ def _observed(history: History, operations: Iterable[Operation]) -> str:
             codes["replayed" if op.answer.get("replay") else "sent"] += 1
         elif op.code and op.type is not OpType.OK:
             codes[op.code] += 1
-    parts = [f"{name} {count}" for name, count in codes.most_common(4)]
-    arrived = sum(isinstance(event, DeliveryEvent) for event in history)
-    return ", ".join([*parts, f"arrived {arrived}"])
+    codes["arrived"] = sum(isinstance(event, DeliveryEvent) for event in history)
+    return ", ".join(f"{name} {count}" for name, count in codes.items())

@@ -6,6 +6,7 @@ in a row of its own.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -95,9 +96,18 @@ def _name(races: Sequence[RaceResult]) -> str:
 
 
 def _observed(races: Sequence[RaceResult]) -> str:
-    seen = list(dict.fromkeys(visible(race.reason or race.observed) for race in races))
-    more = f" (and {len(seen) - 1} more)" if len(seen) > 1 else ""
-    return seen[0] + more
+    """Why nothing was seen, or what was seen in all of them together."""
+    reasons = list(dict.fromkeys(visible(race.reason) for race in races if race.reason))
+    if reasons:
+        more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+        return reasons[0] + more
+    totals: Counter[str] = Counter()
+    for race in races:
+        for part in visible(race.observed).split(", "):
+            what, _, number = part.rpartition(" ")
+            if number.isdecimal():
+                totals[what] += int(number)
+    return ", ".join(f"{what} {number:,}" for what, number in totals.items())
 
 
 def canary_sentence(canary: CanaryResult | None) -> str:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 STORIES_MAX = 3
 """Stories told on a terminal; the rest stands in the run's files."""
 WIDTH_PIPE = 100
+EXPECTED = "scenario.expected"
+"""The plainest rule: another one, where there is one, says more."""
 
 
 class Line:
@@ -120,7 +122,7 @@ def print_outcome(outcome: RunOutcome, history: History, folder: Path) -> None:
 
 
 def stories(outcome: RunOutcome, history: History, *, width: int) -> Iterator[str]:
-    """The stories of the first findings, one a race.
+    """The stories of the first races that failed, one a race, the most telling finding of each.
 
     Args:
         outcome: The run.
@@ -129,7 +131,8 @@ def stories(outcome: RunOutcome, history: History, *, width: int) -> Iterator[st
     """
     failing = [race for race in outcome.races if race.findings]
     for race in failing[:STORIES_MAX]:
-        yield story_text(tell(race, race.findings[0], history.of_race(race.race)), width=width)
+        finding = min(race.findings, key=lambda each: each.rule == EXPECTED)
+        yield story_text(tell(race, finding, history.of_race(race.race)), width=width)
     if len(failing) > STORIES_MAX:
         yield f"{len(failing) - STORIES_MAX} more races failed; summary.md tells each.\n"
 
