@@ -103,14 +103,22 @@ class Ledger:
         self._forget(person)
 
     def struck(self, event: FaultEvent) -> list[Person]:
-        """A fault: a crash ends the wait for that agent's operations, on the contacts returned."""
+        """A fault: a crash ends the wait for that process's operations, on the contacts returned.
+
+        Where two processes share an agent id, the event's detail names the one as ``seat``.
+        """
         if event.fault == "store_clock":
             self.jumped = True
         if event.fault != "crash" or event.phase != "begin":
             return []
         freed = []
+        seat = event.detail.get("seat", event.agent)
         for person in self.people.values():
-            lost = [name for name, view in person.open.items() if view.op.agent == event.agent]
+            lost = [
+                name
+                for name, view in person.open.items()
+                if view.op.process.partition("#")[0] == seat
+            ]
             for name in lost:
                 del person.open[name]
             if lost:

@@ -167,16 +167,20 @@ class Explained(Rule):
 
     def _unknown(self, view: View) -> str | None:
         op = view.op
-        lasted_ns = (op.completed_ns or FOREVER) - op.invoked_ns
-        timeout_ns = self.info.settings.transport_timeout_s * 1e9
-        if self._disturbed or lasted_ns >= TIMEOUT_SHARE * timeout_ns:
+        if self._disturbed or self._is_slow(op):
             return None
         doubtful = {OpType.INFO, OpType.INVOKE}
         if any(
-            may_precede(each.op, op) and each.op.type in doubtful for each in self._others(view)
+            may_precede(each.op, op) and (each.op.type in doubtful or self._is_slow(each.op))
+            for each in self._others(view)
         ):
             return None
         return "the transport answered and no earlier outcome is unknown"
+
+    def _is_slow(self, op: Operation) -> bool:
+        """Whether it took so long that its hand-over may have been given up."""
+        lasted_ns = (op.completed_ns or FOREVER) - op.invoked_ns
+        return lasted_ns >= TIMEOUT_SHARE * self.info.settings.transport_timeout_s * 1e9
 
     def _others(self, view: View) -> list[View]:
         sends = self.ledger.keys.get(view.key, ()) if view.key else ()
