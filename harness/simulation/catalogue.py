@@ -41,6 +41,13 @@ PROGRAMS = (
     "prog.ASLASR.A",
     "prog.ATST.AT",
     "prog.ASFQ.ASQ",
+    "prog.AS.@SR",
+    "prog.ASR.@SR.A",
+    "prog.ASL.AC",
+    "prog.A.GLA",
+    "prog.AN.GN",
+    "prog.AS.GS",
+    "prog.AXA.GLS",
 )
 """Clients that go on whatever they are answered."""
 
@@ -53,7 +60,9 @@ EXHAUSTIVE = (
 )
 """Short enough to be searched to the end."""
 
-_LETTERS = "AAASSSSRRLLNNXXQKPZFOBUVTW"
+_LETTERS = "AAASSSSRRLLNNXXQKPZFOBUVTWC"
+_REPLICAS = 0.15
+"""Share of drawn programs whose last client is a second process of the first agent."""
 _LENGTH_MIN, _LENGTH_MAX = 2, 6
 
 
@@ -65,7 +74,10 @@ def draw_subject(rng: random.Random, agents: int) -> str:
     if share < 0.5:
         return PROGRAMS[int(rng.random() * len(PROGRAMS))]
     count = 2 + int(rng.random() * (agents - 1)) if agents > 1 else 1
-    return program_of(tuple(draw_program(rng) for _ in range(count)))
+    programs = [draw_program(rng) for _ in range(count)]
+    if count > 1 and rng.random() < _REPLICAS:
+        programs[-1] = f"@{programs[-1]}"
+    return program_of(tuple(programs))
 
 
 def draw_program(rng: random.Random) -> str:

@@ -20,7 +20,7 @@ class Client:
 
     Args:
         seat: Its own side.
-        args: ``contact``, ``address``, ``spellings``, ``run``.
+        args: ``contact``, ``address``, ``spellings``, ``run``, ``first`` (the first agent's id).
     """
 
     def __init__(self, seat: Seat, args: Mapping[str, Any]) -> None:
@@ -29,7 +29,8 @@ class Client:
         self._address: str = args["address"]
         self._spellings: tuple[str, ...] = tuple(args["spellings"])
         self._run: str = args["run"]
-        self._token = 1
+        self._first: str = args["first"]
+        self._token = 0
         self._sends = 0
         self._message: Message | None = None
 
@@ -53,7 +54,7 @@ class Client:
         self._message = draft(
             run=self._run,
             agent=self._seat.id,
-            step=f"s{self._sends}",
+            step=f"{'s' if kind is MessageKind.COMMERCIAL else 't'}{self._sends}",
             contact=self._contact,
             address=self._address,
             token=self._token,
@@ -73,6 +74,19 @@ class Client:
         """Q: the last message again, under the last token."""
         self._again(token=self._token)
 
+    def send_for_colleague(self) -> None:
+        """C: the first agent's first message again, under its key and this agent's own token (spec: K6)."""
+        self._call_send(
+            draft(
+                run=self._run,
+                agent=self._first,
+                step="s1",
+                contact=self._contact,
+                address=self._address,
+                token=self._token,
+            )
+        )
+
     def retry_with_drifted_key(self) -> None:
         """K: the last message again, its key in capitals with a blank behind it."""
         if self._message is not None and self._message.key is not None:
@@ -89,6 +103,10 @@ class Client:
         """Z: from here on spell the address otherwise."""
         place = self._spellings.index(self._address) + 1
         self._address = self._spellings[place % len(self._spellings)]
+
+    def guess(self) -> None:
+        """G: from here on claim to hold token 1."""
+        self._token = 1
 
     def lookup(self) -> None:
         """F: look the last key up."""
@@ -150,9 +168,11 @@ LETTERS: Mapping[str, Callable[[Client], None]] = {
     "T": Client.reply,
     "R": Client.retry,
     "Q": Client.retry_with_this_token,
+    "C": Client.send_for_colleague,
     "K": Client.retry_with_drifted_key,
     "P": Client.other_payload,
     "Z": Client.other_spelling,
+    "G": Client.guess,
     "F": Client.lookup,
     "O": Client.suppress,
     "B": Client.bounce,

@@ -2,13 +2,14 @@
 
 A subject has a short text that stands in its schedules: ``play.sales.sales`` is two agents with the
 playbook ``sales`` (``sales-1``: one try or step; ``sales_0``: in the first spelling); ``prog.ASRL.ASL`` is two clients that make the calls their letters name, whatever
-they are answered. A mailbox must hold against both.
+they are answered. A mailbox must hold against both. ``@`` before a name makes it a second process under
+the first agent's id.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..contract import Settings, UsageError
@@ -90,8 +91,15 @@ def parse(text: str) -> Subject:
             f"subject {text!r}: give play.NAME.NAME, with names of {', '.join(PLAYBOOKS)}, "
             "or prog.LETTERS.LETTERS"
         )
-    seats = tuple(make(text, index, name) for index, name in enumerate(names))
+    seats = tuple(
+        _as_replica(make(text, index, name[1:])) if name.startswith("@") else make(text, index, name)
+        for index, name in enumerate(names)
+    )
     return Subject(text=text, seats=seats, contacts={CONTACT: SPELLINGS})
+
+
+def _as_replica(seat: SeatPlan) -> SeatPlan:
+    return replace(seat, agent=AGENT_IDS[0], kind=f"@{seat.kind}")
 
 
 def play_of(names: tuple[str, ...]) -> str:
@@ -114,6 +122,7 @@ def _args(index: int) -> dict[str, Any]:
         "address": SPELLINGS[index % len(SPELLINGS)],
         "spellings": SPELLINGS,
         "run": "run",
+        "first": AGENT_IDS[0],
     }
 
 

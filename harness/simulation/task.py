@@ -159,6 +159,8 @@ class Task:
             if job is not None:
                 self.in_job = True
                 try:
+                    if self.kit is None:
+                        self.world.connect(self)
                     job(self)
                 except Crash:
                     pass

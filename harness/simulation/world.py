@@ -125,7 +125,10 @@ class World:
         if facts:
             self.env = _with_facts(self.env, facts)
         self._started = True
-        self.tasks = [self._seat(index, agent) for index, agent in enumerate(agents)]
+        self.tasks = []
+        for index, agent in enumerate(agents):
+            known = any(task.id == agent for task in self.tasks)
+            self.tasks.append(self._seat(index, agent, replica=known))
 
     def take_down(self) -> None:
         """Take all agents down, so that nobody holds a section any more."""
@@ -362,7 +365,9 @@ class World:
         if task.state in {State.DEAD, State.DORMANT}:
             raise Impossible(f"{task.id} can't crash: it is {task.state.name.lower()}")
         where = point or task.point
-        self.fault(task.id, "crash", "begin", f"crash:{task.id}.{task.incarnation}", where)
+        more = {"seat": task.seat} if task.seat != task.id else {}
+        fault = f"crash:{task.seat}.{task.incarnation}"
+        self.fault(task.id, "crash", "begin", fault, where, **more)
         task.unwind()
         task.state = State.DEAD
         task.view.clear()
@@ -370,9 +375,9 @@ class World:
 
     def restart(self, task: Task) -> None:
         """Start a crashed agent again, as its next incarnation."""
-        self.fault(task.id, "crash", "end", f"crash:{task.id}.{task.incarnation}")
+        self.fault(task.id, "crash", "end", f"crash:{task.seat}.{task.incarnation}")
         task.incarnation += 1
-        self.connect(task)
+        task.kit = None  # it connects in its own time, since that may wait for the store
         task.state = State.IDLE
         if task.play is not None:
             task.begin(task.play)
