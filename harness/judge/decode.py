@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from ..contract import UsageError
-from .lines import LINE_MAX_BYTES, Chunk, read_chunks
+from .lines import LINE_MAX_BYTES, WHOLE, Chunk, Span, read_chunks
 from .problems import Problems
 
 Found = tuple[Any, ...]
@@ -76,13 +76,16 @@ def _dig(found: Found, steps: Iterable[Step]) -> Any:
     return None
 
 
-def json_lines(file: BinaryIO, layout: Layout, problems: Problems) -> Iterator[Decoded]:
+def json_lines(
+    file: BinaryIO, layout: Layout, problems: Problems, span: Span = WHOLE
+) -> Iterator[Decoded]:
     """Each object of a JSON Lines file; a line that is a list gives each of its objects.
 
     Args:
         file: Opened for bytes.
         layout: What is wanted.
         problems: Where unreadable lines are noted; reading ends when it says so.
+        span: Which part of the file.
     """
     names = [f"f{place}" for place in range(len(layout.tops))]
     wanted = msgspec.defstruct(
@@ -96,7 +99,7 @@ def json_lines(file: BinaryIO, layout: Layout, problems: Problems) -> Iterator[D
     decode_list = msgspec.json.Decoder(list[wanted]).decode  # type: ignore[valid-type]
     take = operator.attrgetter(*names, "nothing")
     complete = layout.complete if layout.deep else None
-    for chunk in read_chunks(file):
+    for chunk in read_chunks(file, span):
         if chunk.problem and problems.add(chunk.number, chunk.problem):
             return
         number, offset = chunk.number - 1, chunk.offset

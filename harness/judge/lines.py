@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
@@ -60,15 +61,51 @@ def open_log(path: Path) -> BinaryIO:
     return file
 
 
-def read_chunks(file: BinaryIO, *, max_bytes: int = LINE_MAX_BYTES) -> Iterator[Chunk]:
+class Span(NamedTuple):
+    """A part of a file that begins and ends with whole lines.
+
+    Attributes:
+        start: Its first byte.
+        end: The byte behind its last, or -1 for the file's end.
+    """
+
+    start: int = 0
+    end: int = -1
+
+
+WHOLE = Span()
+"""All of a file."""
+
+
+def split(path: Path, parts: int) -> list[Span]:
+    """Cut a plain file into parts of about one size, between lines.
+
+    Args:
+        path: The file.
+        parts: How many, at least 1; there may be fewer where lines are long.
+    """
+    size = path.stat().st_size
+    cuts = [0]
+    with path.open("rb") as file:
+        for part in range(1, parts):
+            file.seek(size * part // parts)
+            if file.readline(LINE_MAX_BYTES)[-1:] == b"\n" and cuts[-1] < file.tell() < size:
+                cuts.append(file.tell())
+    return [Span(start, end) for start, end in zip(cuts, [*cuts[1:], -1], strict=True)]
+
+
+def read_chunks(
+    file: BinaryIO, span: Span = WHOLE, *, max_bytes: int = LINE_MAX_BYTES
+) -> Iterator[Chunk]:
     """All lines of a file, a block at a time; memory stays below a few times `max_bytes`.
 
     Args:
-        file: Opened for bytes, at its begin.
+        file: Opened for bytes.
+        span: Which part of it; line numbers count from the part's begin.
         max_bytes: A longer line is not kept; it comes as a problem.
     """
-    number, offset, rest, skipped = 1, 0, b"", 0
-    for block, problem in _blocks(file):
+    number, offset, rest, skipped = 1, span.start, b"", 0
+    for block, problem in _blocks(file, span):
         if problem:
             yield Chunk(number, offset, [], problem, whole=False)
             return
@@ -92,23 +129,25 @@ def read_chunks(file: BinaryIO, *, max_bytes: int = LINE_MAX_BYTES) -> Iterator[
         yield Chunk(number, offset, [rest], whole=False)
 
 
-def _blocks(file: BinaryIO) -> Iterator[tuple[bytes, str]]:
-    """Blocks of the file; where it breaks off (a cut archive), why."""
-    first = True
-    while True:
+def _blocks(file: BinaryIO, span: Span) -> Iterator[tuple[bytes, str]]:
+    """Blocks of a part of the file; where it breaks off (a cut archive), why."""
+    if span.start:
+        file.seek(span.start)
+    at = span.start
+    while span.end < 0 or at < span.end:
         try:
-            block = file.read(BLOCK_BYTES)
-        except (OSError, EOFError) as error:
+            block = file.read(BLOCK_BYTES if span.end < 0 else min(BLOCK_BYTES, span.end - at))
+        except (OSError, EOFError, zlib.error) as error:
             yield b"", f"the file breaks off: {error}"
             return
         if not block:
             return
-        if first:
+        if at == 0 and block.startswith(UTF8_BOM):
             # A byte order mark is no part of the first line; blanks keep the offsets right.
-            if block.startswith(UTF8_BOM):
-                block = b"   " + block[3:]
-            first = False
-        yield block, ""
+            yield b"   " + block[3:], ""
+        else:
+            yield block, ""
+        at += len(block)
 
 
 def _too_long(size: int, max_bytes: int) -> str:
@@ -121,4 +160,13 @@ def line_at(file: BinaryIO, offset: int, *, max_bytes: int = LINE_MAX_BYTES) -> 
     return file.readline(max_bytes).rstrip(b"\n")
 
 
-__all__ = ["LINE_MAX_BYTES", "Chunk", "line_at", "open_log", "read_chunks"]
+__all__ = [
+    "LINE_MAX_BYTES",
+    "WHOLE",
+    "Chunk",
+    "Span",
+    "line_at",
+    "open_log",
+    "read_chunks",
+    "split",
+]

@@ -63,7 +63,7 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
     """What one line means.
 
     Args:
-        f: The mailbox method, or ``delivery``.
+        f: The mailbox method, ``delivery``, or ``dispatch`` (the hand-over begins).
         phase: Which end of it.
         code: The refusal that its name implies, or "".
     """
@@ -182,17 +182,26 @@ class SettingsTable(_Table, frozen=True, kw_only=True):
         lease_s: Length of a lease, where the log gives no expiry.
         cooldown_s: Cooldown after a delivery; 0 if there was none.
         key_window_s: How long an idempotency key is replayed.
+        from_start: Whether the log begins with an empty system, so that nothing rests on what was
+            before it.
     """
 
     lease_s: float | None = None
     cooldown_s: float | None = None
     key_window_s: float = 86_400.0
+    from_start: bool = False
 
 
 class StateTable(_Table, frozen=True, kw_only=True):
-    """``[state]``: fields that tell the policy state a decision was made on (spec: R3)."""
+    """``[state]``: fields that tell the policy state a decision was made on (spec: R3).
+
+    Args:
+        fields: Fields of the log.
+        form: ``leaserace`` if the one field is a state as our own audit log writes it.
+    """
 
     fields: list[str] = []
+    form: str = ""
 
 
 class Mapping(_Table, frozen=True, kw_only=True):
@@ -255,8 +264,8 @@ class Mapping(_Table, frozen=True, kw_only=True):
 def _actions(text: str) -> tuple[Action, ...]:
     if text == "ignore":
         return ()
-    if text == "delivery":
-        return (Action(f="delivery"),)
+    if text in {"delivery", "dispatch"}:
+        return (Action(f=text),)
     match = _ACTION.fullmatch(text)
     if match is None:
         message = f"{text!r} is nothing a line can mean: {_meanings()}"
@@ -270,7 +279,7 @@ def _actions(text: str) -> tuple[Action, ...]:
 
 def _meanings() -> str:
     return (
-        f"write delivery, ignore, or one of {', '.join(OPERATIONS)}, "
+        f"write delivery, dispatch, ignore, or one of {', '.join(OPERATIONS)}, "
         "alone or with .begin, .ok, .fail, .unknown or .replay"
     )
 
@@ -337,6 +346,7 @@ def _check(mapping: Mapping) -> None:
         raise ValueError(message)
     _one_of("format", mapping.format, ("", "jsonl", "csv"))
     _one_of("time.clock", mapping.time.clock, ("store", "agent"))
+    _one_of("state.form", mapping.state.form, ("", "leaserace"))
     _one_of("time.says", mapping.time.says, ("decided", "ended"))
     if len(mapping.delimiter) != 1:
         message = f"delimiter: {mapping.delimiter!r} is not one character"

@@ -32,7 +32,7 @@ OURS: MappingOf[str, Any] = {
         "release/released": "release.ok",
         "send/authorized": "send.begin",
         "send/replayed": "send.replay",
-        "dispatch/dispatching": "ignore",
+        "dispatch/dispatching": "dispatch",
         "deliver/delivered": ["send.ok", "delivery"],
         "deliver/unknown": "send.unknown",
         "deliver/withdrawn": "send.fail",
@@ -51,7 +51,7 @@ OURS: MappingOf[str, Any] = {
         "*": "ignore",
     },
     "contact": {"identity": "plain"},
-    "state": {"fields": ["state"]},
+    "state": {"fields": ["state"], "form": "leaserace"},
 }
 """The mapping of an audit log of `AuditRecord` lines, as the reference writes them."""
 

@@ -17,10 +17,12 @@ from ..contract import Code, UsageError
 from . import values
 from .decode import Decoded, Found, Layout, csv_rows, json_lines
 from .identity import Contacts, key_function
-from .lines import open_log
+from .lines import WHOLE, Span, open_log
+
 from .mapping import RESULTS, Action, Mapping, Phase
 from .problems import BadLine, Left, Problems
 from .records import Record
+from .seen import Seen
 from .times import NoTime, Zones, parser
 
 Row = list[Any]
@@ -58,50 +60,28 @@ _OPTIONAL: dict[str, str] = {
 _SPECIAL = (*NEEDED, "code", "kind", "ttl_s", "duration_s")
 
 
-class Seen:
-    """What a log turned out to hold.
-
-    Attributes:
-        lines: How many lines there were.
-        rows: How many rows came of them.
-        first_ns, last_ns: Earliest and latest time.
-        resolution_ns: What every time is a multiple of: a second, a millisecond, …
-        backwards: How many lines were older than one before them.
-        furthest_back_ns: By how much at most, and where first (`back_line`).
-    """
-
-    def __init__(self) -> None:
-        self.lines = self.rows = 0
-        self.first_ns = self.last_ns = 0
-        self.resolution_ns = 10**9
-        self.backwards = self.furthest_back_ns = self.back_line = 0
-
-    def back(self, by_ns: int, line: int) -> None:
-        """A line came that is older than one before it."""
-        self.backwards += 1
-        self.back_line = self.back_line or line
-        self.furthest_back_ns = max(self.furthest_back_ns, by_ns)
-
-
 class Reader:
     """Reads one log by one mapping.
 
     Args:
         path: The log, plain or gzip.
         mapping: What its fields are.
+        span: Which part of the file; a CSV file can only be read whole.
 
     Attributes:
         actions: What each entry of the mapping's events means; a record's `event` points here.
         problems, left, seen, zones, contacts: What was noticed.
+        absent: Mapped fields that no line had so far.
     """
 
-    def __init__(self, path: Path, mapping: Mapping) -> None:
+    def __init__(self, path: Path, mapping: Mapping, span: Span = WHOLE) -> None:
         self.path = path
+        self._span = span
         self.mapping = mapping
         self.zones = Zones(mapping.time.zone)
         key_of, self.identity = key_function(mapping.contact.identity, mapping.contact.aliases)
         self.contacts = Contacts(key_of)
-        self.problems = Problems(path.name)
+        self.problems = Problems(name=path.name)
         self.left = Left()
         self.seen = Seen()
         told = mapping.actions()
@@ -121,11 +101,12 @@ class Reader:
         self._layout = Layout(self._paths, nested=not self._is_csv)
         self._at, self._nothing = self._layout.at, self._layout.nothing
         self._event_parts = [at for name, at in self._at.items() if name.startswith("event.")]
-        self._pending = dict(self._at)
+        self.absent = dict(self._at)
         self._at_recipient = self._at["recipient"]
         self._at_event = self._at.get("event", -1)
         self._has_more = bool(
             mapping.intent.fields
+            or mapping.state.fields
             or any(mapping.has(name) for name in ("code", "kind", "ttl_s", "duration_s"))
         )
         self._convert = self._conversions()
@@ -138,8 +119,9 @@ class Reader:
         if len(wanted.get("event", ())) > 1:
             for place, path in enumerate(wanted.pop("event")):
                 wanted[f"event.{place}"] = (path,)
-        for place, path in enumerate(mapping.intent.fields):
-            wanted[f"intent.{place}"] = (path,)
+        for name, fields in (("intent", mapping.intent.fields), ("state", mapping.state.fields)):
+            for place, path in enumerate(fields):
+                wanted[f"{name}.{place}"] = (path,)
         return wanted
 
     def _conversions(self) -> list[tuple[int, int, values.Convert, str]]:
@@ -162,15 +144,14 @@ class Reader:
         """All rows of the log, in the order of its lines.
 
         Raises:
-            UsageError: The file can't be read, or the mapping names what is not there.
+            UsageError: The file can't be read, or has no field that no line can do without.
         """
         with open_log(self.path) as file:
             yield from self._rows(self._decoded(file))
-        self._check_absent(list(self._pending))
 
     def _decoded(self, file: BinaryIO) -> Iterator[Decoded]:
         if not self._is_csv:
-            return json_lines(file, self._layout, self.problems)
+            return json_lines(file, self._layout, self.problems, self._span)
         delimiter = self.mapping.delimiter
         if delimiter == "," and self.path.name.removesuffix(".gz").lower().endswith(".tsv"):
             delimiter = "\t"
@@ -179,16 +160,16 @@ class Reader:
     # -- mapping ---------------------------------------------------------------------------------
 
     def _rows(self, decoded: Iterable[Decoded]) -> Iterator[Row]:
-        problems, seen, pending = self.problems, self.seen, self._pending
+        problems, seen, absent = self.problems, self.seen, self.absent
         to_ns = parser(self.mapping.time.format, self.zones)
         at_time = self._at["time"]
         last_ns, resolution_ns = 0, seen.resolution_ns
         for number, offset, found in decoded:
             seen.lines = number
-            if pending:
+            if absent:
                 self._tick(found)
                 if number == EARLY_LINES:
-                    self._check_absent([name for name in pending if name in NEEDED])
+                    self.check_absent([name for name in absent if name in NEEDED])
             try:
                 rows = self._row(found)
                 if not rows:
@@ -266,6 +247,15 @@ class Reader:
         parts = [found[at[f"intent.{place}"]] for place in range(fields)]
         if parts and all(part is not None for part in parts):
             row[_INTENT] = ":".join(map(values.text, parts))
+        if row[_CODE] in _REFUSALS:
+            row[_STATE] = self._state(found)
+
+    def _state(self, found: Found) -> Any:
+        """The policy state of a refusal; one field that is an object stands for itself."""
+        fields = self.mapping.state.fields
+        told = {path: found[self._at[f"state.{place}"]] for place, path in enumerate(fields)}
+        only = told[fields[0]] if len(fields) == 1 else None
+        return only if type(only) is dict else told
 
     def _from_length(self, found: Found, row: Row, name: str, length_ms: int) -> int:
         """An end in milliseconds, or a begin in nanoseconds, that the log gives as a length."""
@@ -291,9 +281,7 @@ class Reader:
             raise BadLine(f"field {self._named('event')} (event) is missing")
         event = self._events.find(name if type(name) is str else values.text(name))
         if event is None or not self.actions[event]:
-            counts = self.left.events
-            if name in counts or len(counts) < NAMES_CACHED:
-                counts[str(name)] += 1
+            self.left.event(str(name)[:200], NAMES_CACHED)
         return event
 
     def _code(self, found: Found, event: int) -> str:
@@ -313,12 +301,14 @@ class Reader:
 
     def _by_recipient(self, row: Row, recipients: Any) -> Sequence[Row]:
         rows = []
-        for address in recipients if type(recipients) is list else (recipients,):
+        several = recipients if type(recipients) is list else (recipients,)
+        for part, address in enumerate(several):
             if type(address) is not str:
                 raise BadLine(f"field {self._named('recipient')} (recipient): is no address")
             mine = row.copy()
             mine[_RECIPIENT] = address
             mine[_CONTACT] = self.contacts[address]
+            mine[_PART] = part
             rows.append(mine)
         return rows
 
@@ -326,10 +316,10 @@ class Reader:
 
     def _tick(self, found: Found) -> None:
         """Cross fields off that a line has."""
-        for name in [name for name, at in self._pending.items() if found[at] is not None]:
-            del self._pending[name]
+        for name in [name for name, at in self.absent.items() if found[at] is not None]:
+            del self.absent[name]
 
-    def _check_absent(self, names: list[str]) -> None:
+    def check_absent(self, names: Sequence[str]) -> None:
         """Refuse a mapping that names fields no line has.
 
         Raises:
@@ -370,10 +360,12 @@ class _Names:
             return place
 
 
+_REFUSALS = frozenset(map(str, Code))
 _EMPTY: Row = [0, 0, 0, 0, "", "", "", "", *_DEFAULTS]
 _EVENT, _CONTACT, _RECIPIENT = 3, 4, 7
-_CODE, _INTENT, _EXPIRES, _STARTED, _STORE, _KIND = (
-    _PLACE[name] for name in ("code", "intent", "expires_ms", "started", "store_ms", "kind")
+_CODE, _INTENT, _EXPIRES, _STARTED = (
+    _PLACE[name] for name in ("code", "intent", "expires_ms", "started")
 )
+_STORE, _KIND, _PART, _STATE = (_PLACE[name] for name in ("store_ms", "kind", "part", "state"))
 
-__all__ = ["Reader", "Row", "Seen"]
+__all__ = ["Reader", "Row"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 
-class Record(msgspec.Struct, array_like=True, omit_defaults=True, gc=False):
+class Record(msgspec.Struct, array_like=True, gc=False):
     """What one line says of one recipient.
 
     Args:
@@ -18,6 +20,8 @@ class Record(msgspec.Struct, array_like=True, omit_defaults=True, gc=False):
         record_id: Of the line itself, for lines that come twice.
         recipient: As the log spells it.
         intent: Name of the logical send, where it is not the key or the message id.
+        part: Which of several recipients of one line, from 0.
+        state: The policy state a refusal was made on.
         Further fields as in `FieldTable`; times in milliseconds, `started` in nanoseconds.
     """
 
@@ -50,10 +54,8 @@ class Record(msgspec.Struct, array_like=True, omit_defaults=True, gc=False):
     kind: str = ""
     replay: bool = False
     person: str = ""
+    part: int = 0
+    state: Any = None
 
 
-encoder = msgspec.msgpack.Encoder()
-decoder = msgspec.msgpack.Decoder(Record)
-
-
-__all__ = ["Record", "decoder", "encoder"]
+__all__ = ["Record"]

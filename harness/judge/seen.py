@@ -1,0 +1,51 @@
+"""What a log turned out to hold: how much, from when to when, how orderly."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Seen(msgspec.Struct):
+    """What a log, or a part of it, turned out to hold.
+
+    Args:
+        lines: How many lines there were.
+        rows: How many rows came of them.
+        first_ns, last_ns: Earliest and latest time.
+        resolution_ns: What every time is a multiple of: a second, a millisecond, …
+        backwards: How many lines were older than one before them.
+        furthest_back_ns: By how much at most, and where first (`back_line`).
+    """
+
+    lines: int = 0
+    rows: int = 0
+    first_ns: int = 0
+    last_ns: int = 0
+    resolution_ns: int = 10**9
+    backwards: int = 0
+    furthest_back_ns: int = 0
+    back_line: int = 0
+
+    def back(self, by_ns: int, line: int) -> None:
+        """A line came that is older than one before it."""
+        self.backwards += 1
+        self.back_line = self.back_line or line
+        self.furthest_back_ns = max(self.furthest_back_ns, by_ns)
+
+    def merge(self, other: Seen) -> None:
+        """Take in what a later part of the file held."""
+        if other.rows and self.rows and other.first_ns < self.last_ns:
+            self.back(self.last_ns - other.first_ns, self.lines + 1)
+        self.backwards += other.backwards
+        if other.back_line:
+            self.back_line = self.back_line or other.back_line + self.lines
+        self.furthest_back_ns = max(self.furthest_back_ns, other.furthest_back_ns)
+        if other.rows:
+            self.first_ns = min(self.first_ns or other.first_ns, other.first_ns)
+        self.last_ns = max(self.last_ns, other.last_ns)
+        self.resolution_ns = min(self.resolution_ns, other.resolution_ns)
+        self.lines += other.lines
+        self.rows += other.rows
+
+
+__all__ = ["Seen"]

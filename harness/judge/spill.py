@@ -1,0 +1,197 @@
+"""Rows of a log, split by contact into files small enough to be judged one at a time.
+
+All rules but those of the clock judge one contact at a time, so a part of the contacts is judged
+alone, and what is known of it is forgotten before the next. One contact that fills the memory by
+itself is sorted outside of it.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from .read import Row
+from .records import Record
+
+SHARD_BYTES = 8 << 20
+"""How much of a log goes into one shard."""
+SHARDS_MAX = 512
+BATCH = 128
+"""Rows written at once."""
+RUN_ROWS = 150_000
+"""Rows sorted in memory at once."""
+CONTACT = 4
+
+Order = Callable[[Record], Any]
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(list[Record]).decode
+
+
+class Shards:
+    """Files of rows in a folder; a contact's rows are all in one.
+
+    Args:
+        folder: Where they are made; it must exist.
+        count: How many files.
+    """
+
+    def __init__(self, folder: Path, count: int) -> None:
+        self.count = count
+        self._folder = folder
+        self._waiting: list[list[Row]] = [[] for _ in range(self.count)]
+        self._files: list[BinaryIO | None] = [None] * self.count
+
+    def add(self, row: Row) -> None:
+        """Put a row where its contact's others are."""
+        number = zlib.crc32(row[CONTACT].encode("utf-8", "surrogatepass")) % self.count
+        waiting = self._waiting[number]
+        waiting.append(row)
+        if len(waiting) >= BATCH:
+            self._write(number)
+
+    def _write(self, number: int) -> None:
+        file = self._files[number]
+        if file is None:
+            file = self._files[number] = self.path(number).open("wb")
+        write_batch(file, self._waiting[number])
+        self._waiting[number] = []
+
+    def path(self, number: int) -> Path:
+        """Where a shard is."""
+        return shard_path(self._folder, number)
+
+    def close(self) -> None:
+        """Write what waits."""
+        for number, waiting in enumerate(self._waiting):
+            if waiting:
+                self._write(number)
+        for file in self._files:
+            if file is not None:
+                file.close()
+
+
+def shard_count(log_bytes: int) -> int:
+    """Into how many files a log of this size is split."""
+    return max(1, min(SHARDS_MAX, -(-log_bytes // SHARD_BYTES)))
+
+
+def shard_path(folder: Path, number: int) -> Path:
+    """Where a shard is; there is no file if nothing fell into it."""
+    return folder / f"{number:03}.rows"
+
+
+def write_batch(file: BinaryIO, rows: list[Any]) -> None:
+    """Append some rows: their length in bytes, then they."""
+    data = _encode(rows)
+    file.write(len(data).to_bytes(4, "little") + data)
+
+
+def read_batches(path: Path) -> Iterator[list[Record]]:
+    """What `write_batch` wrote."""
+    with path.open("rb") as file:
+        while head := file.read(4):
+            yield _decode(file.read(int.from_bytes(head, "little")))
+
+
+class Ordered:
+    """A shard's records, one contact after the other, each in order; it can be gone through again.
+
+    Args:
+        parts: Files of the shard, and how many lines of the log came before each.
+        order: What a contact's records are sorted by.
+        folder: Where it may make files of its own.
+
+    Attributes:
+        in_memory: The records if they fit, else None.
+    """
+
+    def __init__(self, parts: Sequence[tuple[Path, int]], order: Order, folder: Path) -> None:
+        self._order: Order = lambda record: (record.contact, order(record))
+        self._folder = folder
+        self._runs: list[Path] = []
+        self.in_memory: list[Record] | None = None
+        waiting: list[Record] = []
+        for path, lines_before in parts:
+            for batch in read_batches(path):
+                if lines_before:
+                    for record in batch:
+                        record.line += lines_before
+                waiting.extend(batch)
+                if len(waiting) >= RUN_ROWS:
+                    self._write_run(waiting)
+                    waiting = []
+        if self._runs:
+            self._write_run(waiting)
+        else:
+            self.in_memory = waiting
+
+    def _write_run(self, records: list[Record]) -> None:
+        run = self._folder / f"{len(self._runs)}.run"
+        records.sort(key=self._order)
+        with run.open("wb") as file:
+            for start in range(0, len(records), BATCH):
+                write_batch(file, records[start : start + BATCH])
+        self._runs.append(run)
+
+    def contacts(self) -> Iterator[Iterable[Record]]:
+        """Each contact's records in order: a list, or where they do not fit something to go through."""
+        if self.in_memory is not None:
+            yield from self._small(self.in_memory)
+            return
+        merged = heapq.merge(*(_each(run) for run in self._runs), key=self._order)
+        for contact, records in itertools.groupby(merged, key=lambda record: record.contact):
+            first = list(itertools.islice(records, RUN_ROWS))
+            if len(first) < RUN_ROWS:
+                yield first
+            else:
+                for _ in records:
+                    pass
+                yield OneContact(self._runs, contact, self._order)
+        for run in self._runs:
+            run.unlink()
+
+    def _small(self, records: list[Record]) -> Iterator[list[Record]]:
+        by_contact: dict[str, list[Record]] = {}
+        for record in records:
+            mine = by_contact.get(record.contact)
+            if mine is None:
+                by_contact[record.contact] = [record]
+            else:
+                mine.append(record)
+        for mine in by_contact.values():
+            if len(mine) > 1:
+                mine.sort(key=self._order)
+            yield mine
+
+
+class OneContact(Iterable[Record]):
+    """The records of one contact that are too many for the memory."""
+
+    def __init__(self, runs: Sequence[Path], contact: str, order: Order) -> None:
+        self._runs = runs
+        self._contact = contact
+        self._order = order
+
+    def __iter__(self) -> Iterator[Record]:
+        return heapq.merge(
+            *(
+                (record for record in _each(run) if record.contact == self._contact)
+                for run in self._runs
+            ),
+            key=self._order,
+        )
+
+
+def _each(run: Path) -> Iterator[Record]:
+    for batch in read_batches(run):
+        yield from batch
+
+
+__all__ = ["Ordered", "Shards", "shard_count", "shard_path"]

@@ -1,0 +1,91 @@
+"""Lines that a log holds twice, because what shipped it repeated itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from .doubt import Doubt
+from .lines import GZIP_MAGIC, line_at
+from .records import Record
+
+IDS_KEPT = 500_000
+
+
+class Twice:
+    """Tells the second of two equal lines.
+
+    Two lines are one if the log's own id says so, or if they are the same text. Same fields are not
+    enough where the text can be looked at: two deliveries may differ in what is not mapped.
+
+    Args:
+        path: The log.
+        doubt: In which order records come.
+        has_ids: Whether lines carry an id of their own.
+        assumed: Where the lines left out are counted.
+    """
+
+    def __init__(self, path: Path, doubt: Doubt, *, has_ids: bool, assumed: Counter[str]) -> None:
+        self._doubt = doubt
+        self._has_ids = has_ids
+        self._assumed = assumed
+        with path.open("rb") as file:
+            packed = file.read(2) == GZIP_MAGIC
+        # In a packed file looking back would cost more than it is worth.
+        self._file = None if packed else path.open("rb")
+
+    def close(self) -> None:
+        """Close the log."""
+        if self._file is not None:
+            self._file.close()
+
+    def without(self, records: Iterable[Record]) -> Iterator[Record]:
+        """The records, in order, without those of lines that came before."""
+        order, has_ids = self._doubt.order, self._has_ids
+        ids: set[tuple[str, str]] = set()
+        place: Any = None
+        before: dict[tuple[Any, ...], Record] = {}
+        previous: Record | None = None
+        for record in records:
+            if has_ids and record.record_id:
+                name = (record.contact, record.record_id)
+                if name in ids:
+                    self._assumed["line twice"] += 1
+                    continue
+                if len(ids) >= IDS_KEPT:
+                    ids.clear()
+                ids.add(name)
+                yield record
+                continue
+            here = order(record)[0]
+            if here != place or previous is None:
+                place, previous = here, record
+                before.clear()
+            else:
+                if not before:
+                    before[_fields(previous)] = previous
+                fields = _fields(record)
+                first = before.setdefault(fields, record)
+                if first is not record and self._same_text(first, record):
+                    self._assumed["line twice"] += 1
+                    continue
+            yield record
+
+    def _same_text(self, first: Record, second: Record) -> bool:
+        if self._file is None:
+            return True
+        one = line_at(self._file, first.offset)
+        return one == line_at(self._file, second.offset) and first.offset != second.offset
+
+
+def _fields(record: Record) -> tuple[Any, ...]:
+    """All but where the line stands."""
+    told = msgspec.structs.astuple(record)
+    return (told[0], *told[3:-1], str(told[-1]))
+
+
+__all__ = ["Twice"]
