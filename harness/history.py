@@ -144,7 +144,7 @@ def decode(line: bytes | str, where: str = "") -> AnyEvent:
     """Read one line.
 
     Args:
-        line: JSON text of one event.
+        line: JSON text.
         where: File and line number for the error.
 
     Raises:
@@ -153,23 +153,26 @@ def decode(line: bytes | str, where: str = "") -> AnyEvent:
     try:
         return _decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        message = f"{where or 'history'}: not an event: {error}"
+        message = f"{where or 'history'}: not an event: {error}: {line[:80]!r}"
         raise InvalidHistory(message) from error
 
 
 class Writer:
-    """Appends events to one file, each flushed to the operating system at once.
-
-    Args:
-        path: The file; made if absent.
-    """
+    """Appends events to one file, made if absent, each given to the operating system at once."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("ab", buffering=0)
 
     def __call__(self, event: AnyEvent) -> None:
-        """Append one event."""
-        self._file.write(encode(event))
+        """Append one event.
+
+        Raises:
+            OSError: It could not be written in full.
+        """
+        line = encode(event)
+        written = self._file.write(line)
+        while written < len(line):  # a signal or a full pipe may cut a write short
+            written += self._file.write(line[written:])
 
     def close(self) -> None:
         """Close the file."""
@@ -177,10 +180,7 @@ class Writer:
 
 
 def read_file(path: Path) -> tuple[list[AnyEvent], list[str]]:
-    """Read one file of events.
-
-    A broken last line is what a crash leaves: it is left out and said. A broken line before that is
-    an error.
+    """Read one file of events; `lines.Lines` reads one that is too long for memory.
 
     Returns:
         The events and what was noticed, one sentence each.
@@ -189,27 +189,11 @@ def read_file(path: Path) -> tuple[list[AnyEvent], list[str]]:
         InvalidHistory: A line that is not the last is no event.
         OSError: The file can't be read.
     """
-    lines = path.read_bytes().split(b"\n")
-    tail = lines.pop()
-    notices: list[str] = []
-    events: list[AnyEvent] = []
-    for number, line in enumerate(lines, start=1):
-        if not line:
-            continue
-        try:
-            events.append(decode(line, f"{path.name}:{number}"))
-        except InvalidHistory:
-            if number < len(lines) or tail:
-                raise
-            tail = line
-    if tail:
-        try:
-            events.append(decode(tail, path.name))
-        except InvalidHistory:
-            notices.append(
-                f"{path.name}: the last line is cut off ({len(tail)} bytes) and was left out"
-            )
-    return events, notices
+    from .lines import Lines
+
+    lines = Lines(path)
+    events = list(lines)
+    return events, lines.notices
 
 
 class Operation:
@@ -227,22 +211,12 @@ class Operation:
         code: The completion's code.
     """
 
+    # fmt: off
     __slots__ = (
-        "agent",
-        "answer",
-        "args",
-        "begin",
-        "code",
-        "completed_ns",
-        "contact",
-        "end",
-        "f",
-        "invoked_ns",
-        "op",
-        "process",
-        "race",
-        "type",
+        "agent", "answer", "args", "begin", "code", "completed_ns", "contact", "end", "f",
+        "invoked_ns", "op", "process", "race", "type",
     )
+    # fmt: on
 
     def __init__(self, invoke: OpEvent, begin: int = 0) -> None:
         self.op = invoke.op
@@ -273,10 +247,7 @@ class Operation:
 
 
 class Pairer:
-    """Joins invokes with completions and checks the rules every history keeps.
-
-    Feed it events in order; it raises at the first line that breaks a rule.
-    """
+    """Joins invokes with completions, fed in order; raises where they can't be joined."""
 
     def __init__(self) -> None:
         self._open: dict[tuple[str, str], Operation] = {}
@@ -321,6 +292,8 @@ class Pairer:
             raise InvalidHistory(
                 f"{event.op} was invoked by {operation.process}, completed by {event.process}"
             )
+        if operation.f != event.f:
+            raise InvalidHistory(f"{event.op} was invoked as {operation.f}, completed as {event.f}")
         del self._busy[process]
         if event.type is OpType.INFO:
             self._retired.add(process)
@@ -330,6 +303,13 @@ class Pairer:
     def open_operations(self) -> list[Operation]:
         """Operations without a completion so far: their outcome is unknown."""
         return list(self._open.values())
+
+    def forget(self, race: str) -> None:
+        """A race is over: what is known of its names is dropped, so that memory stays bounded."""
+        self._open = {key: op for key, op in self._open.items() if key[0] != race}
+        self._busy = {key: op for key, op in self._busy.items() if key[0] != race}
+        self._seen = {key for key in self._seen if key[0] != race}
+        self._retired = {key for key in self._retired if key[0] != race}
 
 
 class History(Sequence[AnyEvent]):
@@ -378,10 +358,11 @@ class History(Sequence[AnyEvent]):
             InvalidHistory: It breaks a rule; the message names what and where.
             OSError: The file can't be read.
         """
-        events, notices = read_file(path)
-        history = cls(events, notices)
-        history.validate()
-        return history
+        from .lines import Lines, validated
+
+        lines = Lines(path)
+        events = list(validated(lines))
+        return cls(events, lines.notices)
 
     def save(self, path: Path) -> None:
         """Write it as JSON Lines."""
@@ -395,10 +376,9 @@ class History(Sequence[AnyEvent]):
         Raises:
             InvalidHistory: At the first event that breaks one.
         """
-        pairer = Pairer()
-        for event in self._events:
-            if isinstance(event, OpEvent):
-                pairer.feed(event)
+        from .lines import validate
+
+        validate(self._events)
 
     def races(self) -> list[str]:
         """Names of the races in it, in order of appearance."""

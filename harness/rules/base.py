@@ -18,6 +18,7 @@ import msgspec
 
 from ..contract import Capability, Settings
 from ..history import (
+    VERSION,
     AnyEvent,
     AuditEvent,
     DeliveryEvent,
@@ -61,7 +62,7 @@ class RaceInfo:
 
     def to_mark(self) -> dict[str, Any]:
         """The same as JSON."""
-        value: dict[str, Any] = msgspec.to_builtins(self)
+        value: dict[str, Any] = msgspec.to_builtins(self) | {"version": VERSION}
         value["capabilities"] = sorted(value["capabilities"])
         return value
 
