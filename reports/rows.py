@@ -96,18 +96,26 @@ def _name(races: Sequence[RaceResult]) -> str:
 
 
 def _observed(races: Sequence[RaceResult]) -> str:
-    """Why nothing was seen, or what was seen in all of them together."""
-    reasons = list(dict.fromkeys(visible(race.reason) for race in races if race.reason))
-    if reasons:
-        more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-        return reasons[0] + more
+    """Why nothing was seen; else what was, its counts added up over all of them."""
+    told = [race.reason for race in races if race.reason] or [race.observed for race in races]
+    texts = list(dict.fromkeys(visible(text) for text in told))
+    totals = _totals(visible(text) for text in told)
+    if totals is not None:
+        return ", ".join(f"{what} {number:,}" for what, number in totals.items())
+    more = f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""
+    return texts[0] + more
+
+
+def _totals(texts: Iterable[str]) -> Counter[str] | None:
+    """Texts of the form ``what 3, other 4`` added up; None if one has another form."""
     totals: Counter[str] = Counter()
-    for race in races:
-        for part in visible(race.observed).split(", "):
+    for text in texts:
+        for part in text.split(", "):
             what, _, number = part.rpartition(" ")
-            if number.isdecimal():
-                totals[what] += int(number)
-    return ", ".join(f"{what} {number:,}" for what, number in totals.items())
+            if not what or not number.isdecimal():
+                return None
+            totals[what] += int(number)
+    return totals
 
 
 def canary_sentence(canary: CanaryResult | None) -> str:

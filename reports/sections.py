@@ -11,6 +11,7 @@ import msgspec
 from leaserace.harness.outcome import Contention, RunOutcome
 from leaserace.harness.verdict import Finding, RaceResult, Verdict
 
+from . import palette
 from .duplicates import Wrong, rate_sentences
 from .picture import Picture
 from .rows import Row, canary_sentence, headline, rows, verdict_sentences
@@ -169,7 +170,8 @@ def _moments(story: Story) -> str:
 
 def _moment(moment: Moment, columns: Sequence[str], start: int) -> str:
     cells = "".join(
-        f"<td>{escape(moment.text) if who == moment.who else ''}</td>" for who in columns
+        f'<td data-label="{escape(who)}">{escape(moment.text) if who == moment.who else ""}</td>'
+        for who in columns
     )
     pinned = ' class="pinned"' if moment.pinned else ""
     mark = "broken here: " if moment.pinned else ""
@@ -177,10 +179,18 @@ def _moment(moment: Moment, columns: Sequence[str], start: int) -> str:
 
 
 _INKS = {
+    palette.OK: "var(--ok)",
+    palette.VIOLATION: "var(--invalid)",
+    palette.REFUSED: "var(--no)",
+    palette.UNKNOWN: "var(--un)",
+    palette.PAUSE: "var(--pause)",
+    palette.COOLDOWN: "var(--cool)",
+    **{colour: f"var(--a{place})" for place, colour in enumerate(palette.AGENTS)},
     "#24292f": "currentColor",
     "#f6f8fa": "var(--lane)",
     "#d0d7de": "var(--line)",
     "#ffffff": "var(--card)",
+    "#000000": "currentColor",
 }
 
 
@@ -190,7 +200,7 @@ def _image(svg: bytes, title: str) -> str:
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     for ink, colour in _INKS.items():
-        text = text.replace(ink, colour)
+        text = text.replace(ink.lower(), colour)
     text = text.replace("<svg ", f'<svg role="img" aria-label="{escape(title)}" ', 1)
     return f"<figure>{text.strip()}</figure>"
 

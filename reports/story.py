@@ -10,7 +10,7 @@ from leaserace.harness.history import History, Operation
 from leaserace.harness.verdict import Finding, RaceResult
 
 from .picture import Arrival, Picture, intent_of, pictures
-from .text import answer_words, call_words, count, fault_words, milliseconds, visible
+from .text import answer_words, call_words, count, fault_words, milliseconds, short_id, visible
 
 LINES_MAX = 12
 """Moments a story tells; more are left out in the middle, and counted."""
@@ -150,7 +150,7 @@ def _deliveries(proof: Sequence[Operation], picture: Picture) -> list[Moment]:
 
 
 def _arrival(arrival: Arrival) -> str:
-    words = f"{visible(arrival.message_id)} arrives"
+    words = f"{short_id(arrival.message_id)} arrives"
     if arrival.number > 1:
         words = f"DUPLICATE: {words}, number {arrival.number} of {visible(arrival.intent)}"
     return words if arrival.replied else f"{words}, its reply is LOST"

@@ -16,6 +16,9 @@ from leaserace.harness.verdict import rate_upper_bound
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode categories with no shape of their own: controls, direction marks, surrogates."""
 
+ID_SHOWN = 20
+"""Message-IDs up to this length are shown whole."""
+
 _MARKDOWN = frozenset("\\`*_[]|~$")
 
 
@@ -26,10 +29,13 @@ def visible(text: object, *, keep_lines: bool = False) -> str:
         text: Anything; what is no text is shown as `str` does.
         keep_lines: Leave newlines and tabs as they are.
     """
+    plain = str(text)
+    if plain.isprintable():
+        return plain
     kept = "\n\t" if keep_lines else ""
     return "".join(
         char if char in kept or unicodedata.category(char) not in _HIDDEN else _escape(char)
-        for char in str(text)
+        for char in plain
     )
 
 
@@ -147,9 +153,9 @@ def _granted(answer: Mapping[str, Any]) -> str:
         case "Lease":
             return f"granted token {visible(answer.get('token'))}"
         case "Sent" if answer.get("replay"):
-            return f"sent before, replayed {visible(answer.get('message_id'))}"
+            return f"sent before, replayed {short_id(answer.get('message_id'))}"
         case "Sent":
-            return f"sent {visible(answer.get('message_id'))}"
+            return f"sent {short_id(answer.get('message_id'))}"
         case "Found":
             return f"found: {visible(answer.get('state'))}"
         case "Released":
@@ -200,3 +206,14 @@ def skew_words(detail: Mapping[str, Any]) -> str:
         if isinstance(value, int | float):
             return f"{abs(value):.1f} s {'ahead' if value >= 0 else 'behind'}"
     return "skewed"
+
+
+def short_id(message_id: object) -> str:
+    """Enough of a Message-ID to tell two apart in a narrow column; the history has all of it.
+
+    Args:
+        message_id: As it stands in the header.
+    """
+    text = visible(message_id)
+    local = text.strip("<>").partition("@")[0]
+    return text if len(text) <= ID_SHOWN else f"<{local[:8]}...>"

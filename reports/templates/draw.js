@@ -147,6 +147,7 @@ function mark(pen, kind, from, to, y, colour, open) {
 
 function drawArrivals(pen) {
   const lane = view.lanes.find((each) => each.kind === "mailbox"), last = new Map();
+  const few = view.race.raw.arrivals.filter((each) => each[0] >= view.from && each[0] <= view.to).length < 150;
   let free = 0;
   for (const arrival of view.race.raw.arrivals) {
     if (view.contact >= 0 && arrival[1] !== view.contact) continue;
@@ -157,7 +158,7 @@ function drawArrivals(pen) {
     pen.beginPath(); pen.moveTo(x - 6, lane.y + 6); pen.lineTo(x + 6, lane.y + 6); pen.lineTo(x, lane.y + 16); pen.fill();
     const text = (again ? "copy " + arrival[3] : arrival[2] < 0 ? "?" : view.race.raw.agents[arrival[2]]) + (arrival[4] ? "" : ", reply lost");
     const wide = pen.measureText(text).width;
-    if (x - wide / 2 > free) { pen.fillText(text, x - wide / 2, lane.y + 28); free = x + wide / 2 + 6; }
+    if ((few || again) && x - wide / 2 > free) { pen.fillText(text, x - wide / 2, lane.y + 28); free = x + wide / 2 + 6; }
   }
 }
 
