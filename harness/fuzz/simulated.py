@@ -1,0 +1,203 @@
+"""The simulator as a stand: one world for many runs, rules that hear each event as it happens."""
+
+from __future__ import annotations
+
+import inspect
+import random
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from ..contract import Target, UsageError
+from ..history import AnyEvent, History
+from ..points import listen
+from ..rules import ALL
+from ..rules.base import Judge
+from ..scenario import Actor
+from ..simulation.driver import Bounds, Driver
+from ..simulation.engine import race_info
+from ..simulation.race import SimRace
+from ..simulation.records import audit_events, race_begin
+from ..simulation.subjects import AGENT_IDS
+from ..simulation.world import Stuck, World
+from ..verdict import Finding
+from .model import Model
+from .stage import Stage
+from .stands import RACE, Played, made
+from .steps import Shape
+
+SIM_POINTS = ("think", "invoked", "returned")
+METHODS = ("acquire", "renew", "release", "send", "suppress", "lookup", "unsuppress", "override")
+KIT_POINTS = frozenset(f"{f}.{point}" for f in METHODS for point in SIM_POINTS)
+"""Points around every call, whatever the target passes itself."""
+
+
+class InOrder:
+    """Whoever has the lowest number goes on: the order of steps is the plan's, not a draw's."""
+
+    name = "in order"
+    quick = False
+
+    def begin(self, driver: Driver) -> None:
+        """A run begins."""
+
+    def end(self, driver: Driver) -> None:
+        """A run has ended."""
+
+    def pick(self, driver: Driver) -> int:
+        """The first that can move."""
+        return driver.options()[0]
+
+
+class Behind:
+    """What can be done to a simulated mailbox from behind.
+
+    Args:
+        world: The run.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        mailbox = self._mailbox(0)
+        self.can_clean_up = callable(getattr(mailbox, "clean_up", None))
+        suppress = inspect.signature(mailbox.suppress)
+        self.can_tell_late = "event_at_ms" in suppress.parameters
+
+    def _mailbox(self, index: int) -> Any:
+        kit = self._world.tasks[index].kit
+        assert kit is not None
+        return kit.mailbox
+
+    def _mailbox_of(self, actor: Actor) -> Any:
+        index = next(task.index for task in self._world.tasks if task.id == actor.id)
+        return self._mailbox(index)
+
+    def clean_up(self, actor: Actor) -> None:
+        """Remove old rows."""
+        self._world.mark("clean_up", agent=actor.id)
+        self._mailbox_of(actor).clean_up()
+
+    def tell_late(self, actor: Actor, address: str, event_at_ms: int) -> None:
+        """Tell of an earlier bounce."""
+        self._world.mark("late_event", agent=actor.id, address=address, event_at_ms=event_at_ms)
+        self._mailbox_of(actor).suppress(address, "bounce", event_at_ms=event_at_ms)
+
+
+class SimStand:
+    """Plays on the simulator.
+
+    Args:
+        target: The system under test.
+        policy_file: A policy file of the user's, or None.
+    """
+
+    is_real = False
+
+    def __init__(self, target: Target, policy_file: Path | None = None) -> None:
+        self._target = target
+        self._policy_file = policy_file
+        self.points = frozenset(target.points) | KIT_POINTS
+        self.capabilities = frozenset(target.capabilities)
+
+    def __enter__(self) -> Self:
+        """Let the world listen to points."""
+        self._folder = tempfile.TemporaryDirectory(prefix="leaserace-")
+        self._world = World(
+            self._target, workdir=Path(self._folder.name), policy_file=self._policy_file
+        )
+        listen(self._world)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop the target."""
+        self._world.end()
+        listen(None)
+        self._folder.cleanup()
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """What the rules have found so far."""
+        return self._judge.findings
+
+    def begin(self, shape: Shape) -> Stage:
+        """Begin a run."""
+        world = self._world
+        agents = AGENT_IDS[: shape.agents]
+        self._shape = shape
+        self._info = race_info(self._target, shape.settings(), agents)
+        self._judge = judge = Judge(self._info, ALL)
+        self._events: list[AnyEvent] = []
+        events = self._events
+
+        def sink(event: AnyEvent) -> None:
+            events.append(event)
+            judge.feed(event)
+
+        world.begin(self._info.settings, agents, sink)
+        world.record(race_begin(world, self._info))
+        race = SimRace(
+            world=world,
+            driver=Driver(world, InOrder(), Bounds()),
+            name=RACE,
+            variant="plain",
+            settings=self._info.settings,
+            capabilities=self.capabilities,
+            rng=random.Random(0),
+        )
+        now_ms = world.clock.peek_ms
+        self._stage = Stage(
+            race,
+            shape,
+            points=self.points,
+            now_ms=now_ms,
+            errands=Behind(world),
+            model=Model(race, now_ms),
+        )
+        return self._stage
+
+    def end(self) -> Played:
+        """End the run."""
+        problems: list[str] = []
+        try:
+            if not self.findings:
+                self._stage.finish()
+        except Stuck as error:
+            problems.append(str(error))
+        if not self.findings:
+            self._close(problems)
+        judgement = self._judge.judgement()
+        return Played(
+            plan=made(self._stage, self._shape),
+            told=tuple(self._stage.told),
+            history=History.merge([self._events], race=RACE),
+            info=self._info,
+            judgement=judgement,
+            problems=(*problems, *judgement.unknown),
+        )
+
+    def _close(self, problems: list[str]) -> None:
+        """Read the audit log, and let the rules judge to the end."""
+        world = self._world
+        world.mark("race.end")
+        world.take_down()
+        try:
+            records = list(audit_events(self._target.audit(), world))
+        except UsageError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it raises: it can't be judged
+            problems.append(f"the target's audit failed: {type(error).__name__}: {error}")
+            records = []
+        for event in records:
+            self._events.append(event)
+            self._judge.feed(event)
+        self._judge.finish()
+
+
+__all__ = ["SimStand"]

@@ -1,0 +1,404 @@
+"""Where steps are made: the agents of one race, what they hold, and what they were told.
+
+The same on both engines: a stage moves the actors of a `Race` and remembers leases and messages.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Set
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from ..answers import message_to_json
+from ..contract import (
+    Answer,
+    Capability,
+    Lease,
+    Message,
+    MessageKind,
+    NoReply,
+    Noted,
+    Refused,
+    Sent,
+)
+from ..scenario import Actor, Call, Contact, NotReached, Pending, Race, Stop
+from .messages import made_by, reworded
+from .model import Model
+from .steps import AGENT, PERSON, Cause, Habit, Moment, Shape, Side, Step, Token, Trouble, Verb
+
+PERSON_ID = "person-01"
+PLAIN_FORMS = ("{user}@example.com", "{User}@Example.COM")
+ALIAS_FORMS = ("{user}@gmail.com", "{User}@Gmail.COM", "{user}+news@googlemail.com")
+DAYS_MS = 3 * 86_400_000
+
+
+class Errands(Protocol):
+    """What is done to a mailbox from behind, where an engine can reach it."""
+
+    can_clean_up: bool
+    can_tell_late: bool
+
+    def clean_up(self, actor: Actor) -> None:
+        """Remove old rows, as the mailbox's own chore."""
+        ...
+
+    def tell_late(self, actor: Actor, address: str, event_at_ms: int) -> None:
+        """Tell of a bounce that happened at `event_at_ms`."""
+        ...
+
+
+@dataclass(slots=True, kw_only=True)
+class Draft:
+    """A message an agent has tried to send, for retries."""
+
+    contact: int
+    agent: int
+    message: Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A call that stands still at a point."""
+
+    pending: Pending
+    stop: Stop
+    step: Step
+    call: Call
+
+
+@dataclass(slots=True, kw_only=True)
+class Hand:
+    """An agent as the fuzzer moves it.
+
+    Args:
+        actor: The agent.
+        leases: Contact to the leases it was granted, in order.
+        open: Its call that stands still at a point.
+        is_dead: It crashed and was not restarted.
+    """
+
+    actor: Actor
+    leases: dict[int, list[Lease]] = field(default_factory=lambda: defaultdict(list))
+    open: Standing | None = None
+    is_dead: bool = False
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it can begin a call."""
+        return self.open is None and not self.is_dead
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A step that was made, and what came of it ("" where nothing was answered)."""
+
+    step: Step
+    answer: Answer | None = None
+
+
+class Stage:
+    """Makes steps.
+
+    Args:
+        race: The race, begun.
+        shape: What it is made of.
+        points: Points of the target.
+        now_ms: The store's clock, or a good guess.
+        patience_ms: Longest wait a step may cost; None where time is set.
+        errands: What can be done from behind, or None.
+        model: Says what is expected where nothing overlaps, or None.
+    """
+
+    def __init__(
+        self,
+        race: Race,
+        shape: Shape,
+        *,
+        points: Set[str],
+        now_ms: Callable[[], int],
+        patience_ms: int | None = None,
+        errands: Errands | None = None,
+        model: Model | None = None,
+    ) -> None:
+        self.race = race
+        self.points = points
+        self.errands = errands
+        self.model = model
+        self._now_ms = now_ms
+        self._patience_ms = patience_ms
+        self.capabilities = race.capabilities
+        self.hands = [Hand(actor=actor) for actor in race.agents[: shape.agents]]
+        self.contacts = [self._person(index) for index in range(shape.contacts)]
+        self.drafts: list[Draft] = []
+        self.cleared_at_ms: dict[int, int] = {}
+        self.moments: dict[Moment, int] = {}
+        self.told: list[Told] = []
+
+    def _person(self, index: int) -> Contact:
+        aliases = Capability.ALIASES in self.capabilities
+        return self.race.contact(*(ALIAS_FORMS if aliases and index == 0 else PLAIN_FORMS))
+
+    # -- making a step ---------------------------------------------------------------------------
+
+    def do(self, step: Step) -> bool:
+        """Make a step; False if it can't be made here, and nothing happened."""
+        if step.agent >= len(self.hands) or step.contact >= len(self.contacts):
+            return False
+        make: Callable[[Step], Told | None] = getattr(self, f"_{step.verb.replace('-', '_')}")
+        made = make(step)
+        if made is None:
+            return False
+        self.told.append(made)
+        return True
+
+    def finish(self) -> None:
+        """Let everybody who stands still go on, so that every call ends."""
+        for index, hand in enumerate(self.hands):
+            if hand.open is not None:
+                self.do(Step(verb=Verb.RESUME, agent=index))
+
+    def _call(self, step: Step, f: str, **args: Any) -> Told | None:
+        """Make one call, with what befalls it; None if its agent can't."""
+        hand = self.hands[step.agent]
+        if not hand.is_free:
+            return None
+        call = Call(
+            actor=hand.actor, f=f, contact=self.contacts[step.contact].name, args=dict(args)
+        )
+        if step.trouble in {Trouble.PAUSE, Trouble.CRASH}:
+            return self._interrupted(step, hand, call)
+        if step.trouble is Trouble.LOSE:
+            hand.actor.lose_next_reply()
+        if step.trouble in {Trouble.SILENT, Trouble.REFUSE}:
+            self.race.transport(step.trouble)
+        calm = all(each.open is None for each in self.hands) and not step.trouble
+        answer = call.start().answer()
+        if step.trouble in {Trouble.SILENT, Trouble.REFUSE}:
+            self.race.transport("accept")
+        self._note(step, call, answer, calm=calm)
+        return Told(step=step, answer=answer)
+
+    def _interrupted(self, step: Step, hand: Hand, call: Call) -> Told | None:
+        if step.point not in self.points:
+            return None
+        crash = step.trouble is Trouble.CRASH
+        stop = (hand.actor.kill_at if crash else hand.actor.pause_at)(step.point)
+        pending = call.start()
+        try:
+            stop.wait()
+        except NotReached:
+            answer = pending.answer()
+            self._note(step, call, answer, calm=False)
+            return Told(step=replace(step, trouble=Trouble.NONE, point=""), answer=answer)
+        if self.model is not None:
+            self.model.disturb(step.contact)
+        if crash:
+            hand.is_dead = True
+            return Told(step=step, answer=pending.answer())
+        hand.open = Standing(pending=pending, stop=stop, step=step, call=call)
+        return Told(step=step)
+
+    # -- calls -----------------------------------------------------------------------------------
+
+    def _acquire(self, step: Step) -> Told | None:
+        return self._call(step, "acquire", address=self._address(step))
+
+    def _renew(self, step: Step) -> Told | None:
+        token = self._token(step)
+        if token is None:
+            return None
+        return self._call(step, "renew", address=self._address(step), token=token)
+
+    def _release(self, step: Step) -> Told | None:
+        token = self._token(step)
+        if token is None:
+            return None
+        return self._call(step, "release", address=self._address(step), token=token)
+
+    def _send(self, step: Step) -> Told | None:
+        token = self._token(step)
+        if not self.hands[step.agent].is_free or (token is None and step.token is not Token.NONE):
+            return None
+        kind = MessageKind.TRANSACTIONAL if step.habit is Habit.REPLY else MessageKind.COMMERCIAL
+        message = self.race.message(
+            self.contacts[step.contact], spelling=self._spelling(step), kind=kind
+        )
+        message = made_by(step.habit, replace(message, token=token))
+        self.drafts.append(Draft(contact=step.contact, agent=step.agent, message=message))
+        return self._call(step, "send", message=message_to_json(message))
+
+    def _retry(self, step: Step) -> Told | None:
+        draft = self._draft(step)
+        if draft is None or not self.hands[step.agent].is_free:
+            return None
+        step = replace(step, contact=draft.contact)
+        token = self._token(step)
+        message = made_by(step.habit, draft.message)
+        message = replace(message, token=draft.message.token if token is None else token)
+        if step.habit is Habit.REWORDED:
+            message = reworded(message, len(self.told))
+        return self._call(step, "send", message=message_to_json(message))
+
+    def _lookup(self, step: Step) -> Told | None:
+        draft = self._draft(step)
+        if draft is None or draft.message.key is None:
+            return None
+        step = replace(step, contact=draft.contact)
+        return self._call(step, "lookup", key=draft.message.key)
+
+    def _suppress(self, step: Step) -> Told | None:
+        if step.option == Cause.LATE:
+            return self._tell_late(step)
+        return self._call(step, "suppress", address=self._address(step), reason=step.option)
+
+    def _clear(self, step: Step) -> Told | None:
+        person = self._person_of(step)
+        return self._call(step, "unsuppress", address=self._address(step), person=person)
+
+    def _override(self, step: Step) -> Told | None:
+        person, reason = self._person_of(step), "they asked for it"
+        return self._call(
+            step, "override", address=self._address(step), person=person, reason=reason
+        )
+
+    # -- what is no call -------------------------------------------------------------------------
+
+    def _resume(self, step: Step) -> Told | None:
+        hand = self.hands[step.agent]
+        if hand.open is None:
+            return None
+        standing, hand.open = hand.open, None
+        standing.stop.resume()
+        answer = standing.pending.answer()
+        self._note(standing.step, standing.call, answer, calm=False)
+        return Told(step=step, answer=answer)
+
+    def _restart(self, step: Step) -> Told | None:
+        hand = self.hands[step.agent]
+        if not hand.is_dead:
+            return None
+        hand.actor.restart()
+        hand.is_dead = False
+        return Told(step=step)
+
+    def _crash_store(self, step: Step) -> Told | None:
+        """The store and all who are in it: what was committed stays, all else is gone."""
+        for hand in self.hands:
+            if not hand.is_dead:
+                hand.actor.kill()
+            if hand.open is not None:
+                hand.open.pending.answer()
+                hand.open = None
+        for hand in self.hands:
+            hand.actor.restart()
+            hand.is_dead = False
+        return Told(step=step)
+
+    def _skew(self, step: Step) -> Told | None:
+        hand = self.hands[step.agent]
+        if not hand.is_free:
+            return None
+        hand.actor.skew(float(step.option.removesuffix("s")))
+        return Told(step=step)
+
+    def _time(self, step: Step) -> Told | None:
+        moment, _, side = step.option.partition("-")
+        at_ms = self._moment_ms(Moment(moment))
+        if at_ms is None:
+            return None
+        at_ms += _SIDES[Side(side)] if self._patience_ms is None else _SIDES_REAL[Side(side)]
+        ahead_ms = at_ms - self._now_ms()
+        if ahead_ms <= 0 or (self._patience_ms is not None and ahead_ms > self._patience_ms):
+            return None
+        self.race.pass_store_time(at_ms - 1)
+        return Told(step=step)
+
+    def _moment_ms(self, moment: Moment) -> int | None:
+        if moment is Moment.SECOND:
+            return self._now_ms() + 1000
+        if moment is Moment.DAYS:
+            return self._now_ms() + DAYS_MS
+        return self.moments.get(moment)
+
+    def _clean_up(self, step: Step) -> Told | None:
+        if self.errands is None or not self.errands.can_clean_up:
+            return None
+        self.errands.clean_up(self.hands[step.agent].actor)
+        return Told(step=step)
+
+    def _tell_late(self, step: Step) -> Told | None:
+        """Only where a person cleared the contact since: else it would count (spec: C7)."""
+        cleared_ms = self.cleared_at_ms.get(step.contact)
+        if self.errands is None or not self.errands.can_tell_late or cleared_ms is None:
+            return None
+        hand = self.hands[step.agent]
+        if not hand.is_free:
+            return None
+        self.errands.tell_late(hand.actor, self._address(step), cleared_ms - 1)
+        return Told(step=step)
+
+    # -- what is known ---------------------------------------------------------------------------
+
+    def _spelling(self, step: Step) -> int:
+        return step.spelling % len(self.contacts[step.contact].spellings)
+
+    def _address(self, step: Step) -> str:
+        return self.contacts[step.contact].spellings[self._spelling(step)]
+
+    def _person_of(self, step: Step) -> str:
+        return self.hands[step.agent].actor.id if step.option == AGENT else PERSON_ID
+
+    def _draft(self, step: Step) -> Draft | None:
+        return self.drafts[-1 - step.back] if step.back < len(self.drafts) else None
+
+    def _token(self, step: Step) -> int | None:
+        """The token a step names, or None if there is none, or it is one another name has."""
+        own = self.hands[step.agent].leases[step.contact]
+        if step.token is Token.OWN:
+            return own[-1].token if own else None
+        if step.token is Token.FIRST:
+            return own[0].token if len(own) > 1 else None
+        if step.token is Token.OTHERS:
+            others = [
+                hand.leases[step.contact][-1]
+                for index, hand in enumerate(self.hands)
+                if index != step.agent and hand.leases[step.contact]
+            ]
+            return max((lease.token for lease in others), default=None)
+        return None
+
+    def _note(self, step: Step, call: Call, answer: Answer, *, calm: bool) -> None:
+        """Remember what an answer tells, and let the model compare it."""
+        if self.model is not None:
+            if calm and not isinstance(answer, NoReply):
+                self.model.judge(call.f, step.contact, call.actor.id, call.args, answer)
+            else:
+                self.model.disturb(step.contact)
+        match answer:
+            case Lease():
+                leases = self.hands[step.agent].leases[step.contact]
+                if step.verb is Verb.RENEW and leases:
+                    leases[-1] = answer
+                else:
+                    leases.append(answer)
+                self.moments[Moment.LEASE] = answer.expires_at_ms
+            case Sent(replay=False):
+                settings, now_ms = self.race.settings, self._now_ms()
+                if settings.cooldown_s:
+                    self.moments[Moment.COOLDOWN] = now_ms + round(settings.cooldown_s * 1000)
+                self.moments[Moment.WINDOW] = now_ms + round(settings.key_window_s * 1000)
+            case Refused(until_ms=int(until_ms)):
+                self.moments[Moment.COOLDOWN] = until_ms
+            case Noted(at_ms=at_ms) if step.verb is Verb.CLEAR:
+                self.cleared_at_ms[step.contact] = at_ms
+        if step.verb in {Verb.SEND, Verb.RETRY} and not isinstance(answer, Sent):
+            deadline_s = self.race.settings.transport_timeout_s * 2
+            deadline_s += self.race.settings.store_deadline_s * 2
+            self.moments[Moment.DEADLINE] = self._now_ms() + round(deadline_s * 1000)
+
+
+_SIDES = {Side.BEFORE: -1, Side.AT: 0, Side.AFTER: 1}
+_SIDES_REAL = {Side.BEFORE: -40, Side.AT: 0, Side.AFTER: 5}
+
+__all__ = ["AGENT", "PERSON", "Draft", "Errands", "Hand", "Stage", "Told"]
