@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from statistics import NormalDist
 
 
 class Verdict(StrEnum):
@@ -121,7 +122,12 @@ def rate_upper_bound(trials: int, confidence: float = 0.95) -> float:
 
     Returns:
         The largest rate that is still believable, as a share of 1.
+
+    Raises:
+        ValueError: An argument is out of its range.
     """
+    _at_least_one(trials)
+    _a_share("confidence", confidence)
     return float(1.0 - (1.0 - confidence) ** (1.0 / trials))
 
 
@@ -131,5 +137,49 @@ def runs_still_needed(rate: float, confidence: float = 0.99) -> int:
     Args:
         rate: Share of runs in which the finding showed, above 0 and below 1.
         confidence: Between 0 and 1.
+
+    Raises:
+        ValueError: An argument is out of its range.
     """
-    return math.ceil(math.log(1.0 - confidence) / math.log(1.0 - rate))
+    _a_share("rate", rate)
+    _a_share("confidence", confidence)
+    return math.ceil(math.log1p(-confidence) / math.log1p(-rate))
+
+
+def wilson_interval(seen: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Between which rates the true one lies, where something was seen in some of the runs.
+
+    Args:
+        seen: Runs in which it showed.
+        trials: All runs, at least 1.
+        confidence: Between 0 and 1.
+
+    Returns:
+        Lower and upper bound of the rate, as shares of 1 (Wilson's score interval).
+
+    Raises:
+        ValueError: An argument is out of its range.
+    """
+    _at_least_one(trials)
+    _a_share("confidence", confidence)
+    if not 0 <= seen <= trials:
+        message = f"seen={seen}: it must lie between 0 and trials={trials}"
+        raise ValueError(message)
+    z = NormalDist().inv_cdf((1.0 + confidence) / 2.0)
+    share, z2n = seen / trials, z * z / trials
+    middle = share + z2n / 2.0
+    half = z * math.sqrt((share * (1.0 - share) + z2n / 4.0) / trials)
+    low, high = (middle - half) / (1.0 + z2n), (middle + half) / (1.0 + z2n)
+    return (0.0 if seen == 0 else low, 1.0 if seen == trials else high)
+
+
+def _at_least_one(trials: int) -> None:
+    if trials < 1:
+        message = f"trials={trials}: at least one is needed"
+        raise ValueError(message)
+
+
+def _a_share(name: str, value: float) -> None:
+    if not 0.0 < value < 1.0:
+        message = f"{name}={value}: it must lie between 0 and 1"
+        raise ValueError(message)

@@ -1,0 +1,164 @@
+"""Answers at the border: to JSON and back, and the check that a mailbox keeps the contract."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaserace.harness.answers import (
+    ALLOWED,
+    ContractBroken,
+    check,
+    from_json,
+    message_from_json,
+    message_to_json,
+    to_json,
+)
+from leaserace.harness.contract import (
+    Answer,
+    Code,
+    Found,
+    Lease,
+    Mailbox,
+    Message,
+    MessageKind,
+    NoReply,
+    Noted,
+    Refused,
+    Released,
+    SendState,
+    Sent,
+)
+
+TEXT = st.text(max_size=6)
+COUNT = st.integers(0, 2**50)
+MAYBE_TEXT, MAYBE_COUNT = st.none() | TEXT, st.none() | COUNT
+ANSWERS = st.one_of(
+    st.builds(
+        Lease,
+        key=TEXT,
+        owner=TEXT,
+        token=COUNT,
+        acquired_at_ms=COUNT,
+        expires_at_ms=COUNT,
+        granted_at_ms=MAYBE_COUNT,
+        cooldown_until_ms=MAYBE_COUNT,
+        contact_load=MAYBE_COUNT,
+    ),
+    st.builds(Released, key=TEXT, token=COUNT),
+    st.builds(Sent, message_id=TEXT, status=COUNT, replay=st.booleans()),
+    st.builds(Found, state=st.sampled_from(SendState), message_id=MAYBE_TEXT),
+    st.builds(Noted, at_ms=COUNT),
+    st.builds(
+        Refused,
+        code=st.sampled_from(Code),
+        detail=TEXT,
+        owner=MAYBE_TEXT,
+        until_ms=MAYBE_COUNT,
+        retry_after_s=st.none() | st.floats(0, 9),
+        reasons=st.lists(st.sampled_from(Code), max_size=3).map(tuple),
+    ),
+    st.builds(NoReply, why=TEXT),
+)
+MESSAGES = st.builds(
+    Message,
+    to=TEXT,
+    subject=TEXT,
+    body=TEXT,
+    token=MAYBE_COUNT,
+    key=MAYBE_TEXT,
+    intent=TEXT,
+    kind=st.sampled_from(MessageKind),
+    headers=st.dictionaries(TEXT, TEXT, max_size=2),
+)
+LEASE = Lease(key="k", owner="a", token=1, acquired_at_ms=1, expires_at_ms=2)
+SENT = Sent(message_id="<m>")
+FOUND = Found(state=SendState.DELIVERED)
+
+
+@given(ANSWERS)
+def test_an_answer_survives_its_form_in_the_history(answer: Answer) -> None:
+    value = to_json(answer)
+    assert value["answer"] == type(answer).__name__
+    assert None not in value.values()
+    assert from_json(value) == answer
+
+
+@given(MESSAGES)
+def test_a_message_survives_its_form_in_the_history(message: Message) -> None:
+    assert message_from_json(message_to_json(message)) == message
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({}, "no such answer: None"),
+        ({"answer": "Granted"}, "no such answer: 'Granted'"),
+        ({"answer": "Released", "key": "k"}, "missing required field `token`"),
+        ({"answer": "Sent", "message_id": 5}, "Expected `str`"),
+    ],
+)
+def test_what_is_no_answer_is_refused_by_name(value: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        from_json(value)
+
+
+def test_every_method_of_a_mailbox_has_its_answers() -> None:
+    methods = {name for name in vars(Mailbox) if not name.startswith("_")}
+    assert methods - {"close"} == set(ALLOWED)
+
+
+@pytest.mark.parametrize(
+    ("f", "answer"),
+    [
+        ("acquire", LEASE),
+        ("renew", LEASE),
+        ("release", Released(key="k", token=1)),
+        ("send", SENT),
+        ("lookup", FOUND),
+        ("suppress", Noted(at_ms=0)),
+        *((f, Refused(code=Code.STORE_BUSY)) for f in ALLOWED),
+    ],
+)
+def test_an_answer_the_contract_allows_is_given_back(f: str, answer: Answer) -> None:
+    assert check(f, answer) is answer
+
+
+def _broken(answer: Any, **fields: Any) -> Any:
+    return replace(answer, **fields)
+
+
+@pytest.mark.parametrize(
+    ("f", "answer", "said"),
+    [
+        ("acquire", None, "acquire returned None; allowed: Lease or Refused"),
+        ("acquire", SENT, "allowed: Lease or Refused"),
+        ("send", {"message_id": "<m>"}, "allowed: Sent or Refused"),
+        ("send", NoReply(why="x"), "a mailbox itself never returns it"),
+        ("acquire", _broken(LEASE, key=""), "Lease with key='', not a text"),
+        ("acquire", _broken(LEASE, owner=None), "owner=None, not a text"),
+        ("acquire", _broken(LEASE, token=0), "token=0, not a whole number of at least 1"),
+        ("acquire", _broken(LEASE, token=True), "token=True, not a whole number"),
+        ("acquire", _broken(LEASE, token="7"), "token='7', not a whole number"),
+        ("renew", _broken(LEASE, acquired_at_ms=-1), "acquired_at_ms=-1"),
+        ("renew", _broken(LEASE, expires_at_ms=1.5), "expires_at_ms=1.5"),
+        ("release", Released(key="k", token=0), "token=0"),
+        ("send", _broken(SENT, message_id=""), "message_id=''"),
+        ("send", _broken(SENT, status=0), "status=0, not a whole number of at least 100"),
+        ("send", _broken(SENT, replay="yes"), "replay='yes', not a bool"),
+        ("lookup", _broken(FOUND, state="gone"), "unknown state='gone'"),
+        ("suppress", Noted(at_ms=-1), "at_ms=-1"),
+        ("suppress", _broken(Refused(code=Code.SUPPRESSED), code="no"), "unknown code='no'"),
+    ],
+)
+def test_an_answer_the_contract_does_not_allow_names_method_field_and_value(
+    f: str, answer: Any, said: str
+) -> None:
+    wanted = "allowed: Sent or Refused" if said.startswith("a mailbox") else said
+    with pytest.raises(ContractBroken, match=f"^{f} returned ") as caught:
+        check(f, answer)
+    assert wanted in str(caught.value)
