@@ -67,7 +67,7 @@ def island(
         for name, limit in chosen.items()
     ]
     value = {"races": made, "left": left, "f": methods.texts, "codes": codes.texts}
-    packed = gzip.compress(msgspec.json.encode(value), compresslevel=9, mtime=0)
+    packed = gzip.compress(msgspec.json.encode(value), compresslevel=6, mtime=0)
     return base64.b64encode(packed).decode()
 
 

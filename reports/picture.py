@@ -257,7 +257,7 @@ class _Painter:
 def message_of(op: Operation) -> Mapping[str, Any]:
     """The message of a send, else nothing."""
     message = op.args.get("message")
-    return message if isinstance(message, Mapping) else {}
+    return message if isinstance(message, dict) else {}
 
 
 def intent_of(op: Operation) -> str:

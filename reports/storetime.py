@@ -13,14 +13,13 @@ from collections.abc import Iterable
 from leaserace.harness.history import Operation
 
 MS = 1_000_000
+_TOLD = ("granted_at_ms", "at_ms")
+_ACQUIRED = (*_TOLD, "acquired_at_ms")
 
 
 def store_now_ms(op: Operation) -> int | None:
     """The store's now when an answer was made, if the answer tells it."""
-    names = ["granted_at_ms", "at_ms"]
-    if op.f == "acquire":
-        names.append("acquired_at_ms")
-    for name in names:
+    for name in _ACQUIRED if op.f == "acquire" else _TOLD:
         value = op.answer.get(name)
         if isinstance(value, int):
             return value
