@@ -10,7 +10,6 @@ import email
 import email.policy
 import os
 import re
-from collections import Counter
 from collections.abc import Mapping
 from email.message import Message
 from pathlib import Path
@@ -66,8 +65,7 @@ class Deliveries:
 
     def __init__(self) -> None:
         self._writer: Writer | None = None
-        self._intents: Counter[str] = Counter()
-        self._without_intent: Counter[str] = Counter()
+        self._arrived: list[tuple[str, str]] = []
         self.under_way = 0
         """Messages being taken at this moment."""
 
@@ -76,23 +74,21 @@ class Deliveries:
         if self._writer is not None:
             self._writer.close()
         self._writer = Writer(path)
-        self._intents.clear()
-        self._without_intent.clear()
+        self._arrived.clear()
 
     def add(self, event: DeliveryEvent) -> None:
         """Write one down before anybody is told that it was taken."""
         if self._writer is not None:
             self._writer(event)
-        if event.intent:
-            self._intents[event.intent] += 1
-        else:
-            self._without_intent[event.recipient.lower()] += 1
+        self._arrived.append((event.intent, event.recipient.lower()))
 
     def counted(self, ask: wire.Count) -> dict[str, int]:
         """How many arrived, how many that are awaited did not, how many are being taken."""
-        arrived = sum(self._intents[intent] for intent in ask.intents)
-        arrived += sum(self._without_intent[each.lower()] for each in ask.recipients)
-        missing = sum(not self._intents[intent] for intent in ask.awaited)
+        intents, recipients = set(ask.intents), {each.lower() for each in ask.recipients}
+        arrived = sum(
+            intent in intents or recipient in recipients for intent, recipient in self._arrived
+        )
+        missing = len(set(ask.awaited) - {intent for intent, _ in self._arrived})
         return {"arrived": arrived, "missing": missing, "under_way": self.under_way}
 
 

@@ -133,6 +133,8 @@ class ProcessActor(Actor):
         for pending in self._calls.values():
             pending.take(NoReply(why=f"{self.id} was killed" if self._killed else "it died"))
         self._calls.clear()
+        for stop in self.stops.values():
+            stop.lift()
         self.stops.clear()
         self.crew.ledger.end(self._skew)
         if not self._killed and not self._said.keys() & {wire.Ended, wire.Failed}:
@@ -177,7 +179,7 @@ class ProcessActor(Actor):
             self.kill()
         self.crew.ledger.end(self._crash)
         self.incarnation += 1
-        self.crew.launch(self)
+        self.crew.launch_later(self)
 
     def replica(self, number: int) -> ProcessActor:
         """Another process under the same id, not started yet."""
@@ -229,6 +231,17 @@ class ProcessActor(Actor):
         """Wait for every call under way."""
         for pending in tuple(self._calls.values()):
             pending.answer()
+
+    def learn(self, playbook: str) -> None:
+        """Let it import a playbook; `await_learnt` waits for that."""
+        self._said.pop(wire.Told, None)
+        self._process.send(wire.Learn(playbook=playbook))
+
+    def await_learnt(self) -> None:
+        """Wait until it knows its playbook."""
+        within_s = self.crew.deadlines.import_s
+        if not self._await(within_s, wire.Told):
+            self.cut_off(f"its playbook was not imported within {within_s:g} s")
 
     def play(self, order: wire.Play) -> None:
         """Let it act by a playbook; `played` waits for its end."""

@@ -134,7 +134,7 @@ class Agent:
             match command:
                 case wire.Call():
                     self._call(command)
-                case wire.Play():
+                case wire.Learn() | wire.Play():
                     self._play(command)
                 case _:
                     self._obey_small(command)
@@ -180,10 +180,13 @@ class Agent:
         answer = self.kit.call(command.f, command.contact, command.args)
         self._say(wire.Answered(call=command.call, value=to_json(answer)))
 
-    def _play(self, command: wire.Play) -> None:
-        from .seat import play
+    def _play(self, command: wire.Learn | wire.Play) -> None:
+        from . import seat
 
-        self._say(play(self, self._orders.agent, command))
+        if isinstance(command, wire.Learn):
+            self._say(seat.learn(command.playbook))
+        else:
+            self._say(seat.play(self, self._orders.agent, command))
 
     def _skew(self, offset_s: float) -> None:
         from . import skew

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..clocks import monotonic_ns
-from ..contract import Answer, Lease
+from ..contract import Answer, Lease, UsageError
 from . import door
-from .deadlines import Deadlines
+from .deadlines import Deadlines, RaceAborted
 from .ledger import Ledger
 
 if TYPE_CHECKING:
@@ -71,6 +71,18 @@ class Crew:
             actor.launch()
         for actor in actors:
             actor.await_ready()
+
+    def launch_later(self, actor: ProcessActor) -> None:
+        """Start an agent in mid-race: a target that connected before and raises now is no usage.
+
+        Raises:
+            RaceAborted: It could not connect.
+        """
+        try:
+            self.launch(actor)
+        except UsageError as error:
+            self.ledger.problem(str(error))
+            raise RaceAborted(str(error)) from error
 
     def settle(self) -> None:
         """Bring all agents between calls: nothing armed, nobody stopped, nobody dead."""

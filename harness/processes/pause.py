@@ -14,7 +14,7 @@ from ..clocks import monotonic_ns
 
 WAIT_S = 2.0
 """How long a stop may take to be seen."""
-_SPINS = 50
+_YIELDS = 2000
 
 
 def stop(pid: int) -> float | None:
@@ -31,8 +31,10 @@ def stop(pid: int) -> float | None:
         if monotonic_ns() > deadline_ns:
             return None
         looks += 1
-        if looks > _SPINS:
-            time.sleep(0.0001)  # the stopped agent may need this very core to get there
+        if looks < _YIELDS:
+            os.sched_yield()  # the agent may need this very core to get there
+        else:
+            time.sleep(0.0001)
     return (monotonic_ns() - begun_ns) / 1000
 
 

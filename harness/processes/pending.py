@@ -93,7 +93,11 @@ class ProcessStop:
                 confirmed_us = self._actor.stop_process()
                 after_us = (monotonic_ns() - reached_ns) / 1000
                 self._fault_id = ledger.begin(
-                    FaultKind.PAUSE, self._actor.id, point=point, confirmed_us=confirmed_us
+                    FaultKind.PAUSE,
+                    self._actor.id,
+                    point=point,
+                    confirmed_us=confirmed_us,
+                    after_us=after_us,
                 )
                 ledger.pause_confirmed_us.append(confirmed_us)
                 ledger.paused_after_us.append(after_us)
@@ -107,7 +111,11 @@ class ProcessStop:
         if not self._struck:
             self._actor.disarm(self)
         elif self._fault_id is not None:
-            self._actor.crew.ledger.end(self._fault_id)
-            self._fault_id = None
+            self.lift()
             self._actor.go_on(paused=self._fault.kind is FaultKind.PAUSE)
         self._actor.stops.pop(self.number, None)
+
+    def lift(self) -> None:
+        """Write the fault's last instant: the agent is about to go on, or is dead."""
+        self._actor.crew.ledger.end(self._fault_id)
+        self._fault_id = None

@@ -90,7 +90,7 @@ class ProcessRace(Race):
         self._handed_out[actor.id] += 1
         if number == len(made):
             made.append(actor.replica(number + 2))
-            self._crew.launch(made[-1])
+            self._crew.launch_later(made[-1])
         return made[number]
 
     def together(self, *calls: Call) -> list[Answer]:
@@ -104,13 +104,18 @@ class ProcessRace(Race):
     ) -> None:
         """Let agents act on their own for so long."""
         draw = self.rng.getrandbits(64)
+        name = name_of(playbook)
+        actors = [actor for actor in self._agents if actor.id in plays]
+        for actor in actors:
+            actor.learn(name)
+        for actor in actors:
+            actor.await_learnt()
         at_ns = monotonic_ns() + 2 * _LEAD_NS
         until_ns = at_ns + int(seconds * 1e9)
-        actors = [actor for actor in self._agents if actor.id in plays]
         for actor in actors:
             actor.play(
                 wire.Play(
-                    playbook=name_of(playbook),
+                    playbook=name,
                     data=plays[actor.id],
                     at_ns=at_ns,
                     until_ns=until_ns,

@@ -53,7 +53,7 @@ class Host:
     def __init__(self, process: door.Child, target: str, log: Path) -> None:
         self.process = process
         self._target = target
-        self._log = log
+        self.log = log
         process.be("host", log, {"target": target})
 
     def declared(self, within_s: float) -> Declared:
@@ -104,7 +104,7 @@ class Host:
 
     def _give_up(self, ledger: Ledger, why: str) -> NoReturn:
         self.process.kill()
-        text = f"{why} and was cut off; its log is {self._log}"
+        text = f"{why} and was cut off; its log is {self.log}"
         ledger.problem(text)
         raise RaceAborted(text)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import time
 from collections.abc import Callable, Mapping
@@ -24,6 +25,8 @@ from .ledger import Ledger
 from .race import ProcessRace, await_mail
 from .remote import Host, Mail
 
+_LAST_STOP_S = 1.0
+"""How long a target's `stop` may take when the run is ended from outside: nothing outlives it by 2 s."""
 _QUIET_S = 0.05
 """How long the end waits for a message whose sender never learned what became of it."""
 
@@ -91,6 +94,7 @@ class Running:
         self._host: Host | None = None
         self._race: ProcessRace | None = None
         self._rounds = 0
+        self._is_stopped = False
         self.is_aborted = False
         """Whether it was cut off; then its processes need not be waited for."""
 
@@ -116,6 +120,7 @@ class Running:
             self._end()
             return self._result()
         finally:
+            self._stop_after_failure()
             self.ledger.close()
 
     # Start.
@@ -170,7 +175,7 @@ class Running:
             except NotReached as error:
                 self.ledger.problem(f"round {number + 1}: {error}")
                 return
-            except (RaceAborted, UsageError):
+            except RaceAborted:
                 raise
             except Exception as error:  # noqa: BLE001 - a script's own; it is said, never passed
                 text = f"round {number + 1}: the script raised {type(error).__name__}: {error}"
@@ -214,7 +219,11 @@ class Running:
 
     def _stop_target(self) -> None:
         host = self._host
-        if host is None or not host.process.is_alive():
+        if host is None or self._is_stopped:
+            return
+        if not host.process.is_alive():
+            if not self.is_aborted:
+                self.ledger.problem(f"the target's process died; its log is {host.log}")
             return
         for step in (self._ask_for_audit, self._ask_to_stop):
             try:
@@ -228,7 +237,16 @@ class Running:
             self._take_audit(host.ask(self.ledger, "audit", self._deadlines.audit_s))
 
     def _ask_to_stop(self, host: Host) -> None:
+        self._is_stopped = True
         host.ask(self.ledger, "stop", self._deadlines.stop_s)
+
+    def _stop_after_failure(self) -> None:
+        """Let the target give back what it holds, also after a failed start or a Ctrl-C."""
+        host = self._host
+        if host is not None and not self._is_stopped and host.process.is_alive():
+            self._is_stopped = True
+            with contextlib.suppress(UsageError, RaceAborted):
+                host.ask(self.ledger, "stop", min(_LAST_STOP_S, self._deadlines.stop_s))
 
     def _take_audit(self, records: list[Mapping[str, Any]]) -> None:
         writer = Writer(self._events / "audit.jsonl")

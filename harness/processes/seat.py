@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import random
 import time
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..answers import message_to_json
 from ..clocks import monotonic_ns
-from ..contract import Answer, Message, Settings
+from ..contract import Answer, Message, Settings, UsageError
 from ..scenario import Playbook
 from . import wire
 
@@ -78,6 +79,13 @@ class ProcessSeat:
         time.sleep(max(0.0, min(seconds, left_s)))
 
 
+def learn(name: str) -> wire.Told:
+    """Import a playbook; what goes wrong is said when it is played."""
+    with contextlib.suppress(Exception):
+        _find(name)
+    return wire.Told()
+
+
 def play(agent: Agent, agent_id: str, command: wire.Play) -> wire.Played:
     """Run a playbook to its end and say how it went."""
     from .agent import wait_until
@@ -94,7 +102,16 @@ def play(agent: Agent, agent_id: str, command: wire.Play) -> wire.Played:
 
 
 def name_of(playbook: Playbook) -> str:
-    """``module:qualname``, by which another process finds it."""
+    """``module:qualname``, by which another process finds it.
+
+    Raises:
+        UsageError: No other process can find it.
+    """
+    if playbook.__module__ == "__main__" or "<" in playbook.__qualname__:
+        raise UsageError(
+            f"playbook {playbook.__qualname__!r} can't be found by an agent's process: make it a"
+            " function of a module that can be imported"
+        )
     return f"{playbook.__module__}:{playbook.__qualname__}"
 
 

@@ -90,11 +90,17 @@ class Skew(_Message, frozen=True, kw_only=True, tag="skew"):
     offset_s: float
 
 
+class Learn(_Message, frozen=True, kw_only=True, tag="learn"):
+    """Import a playbook, so that all can begin at one instant; ``module:qualname``."""
+
+    playbook: str
+
+
 class Play(_Message, frozen=True, kw_only=True, tag="play"):
     """Act by a playbook until `until_ns`.
 
     Args:
-        playbook: ``module:qualname``.
+        playbook: ``module:qualname``, learnt before.
         data: What the playbook is given.
         at_ns: Monotonic instant to begin at.
         until_ns: Monotonic instant to end at.
@@ -132,8 +138,8 @@ class Count(_Message, frozen=True, kw_only=True, tag="count"):
     """Ask how many messages arrived.
 
     Args:
-        intents: Counted by intent.
-        recipients: Counted by recipient where a message carries no intent.
+        intents: A message with one of these is counted,
+        recipients: or one to one of these.
         awaited: Intents that should have arrived.
     """
 
@@ -225,6 +231,7 @@ Command = (
     | LoseReply
     | SlowReply
     | Skew
+    | Learn
     | Play
     | Ask
     | Race

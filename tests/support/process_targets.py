@@ -7,6 +7,7 @@ import smtplib
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -353,3 +354,33 @@ class SnoopMailbox(ToyMailbox):
 
     def close(self) -> None:
         return
+
+
+class SaysWhenStopped(Toy):
+    """It writes down each time it is stopped."""
+
+    def start(self, env: Environment) -> Mapping[str, Any] | None:
+        self._note = env.workdir / "stopped"
+        return super().start(env)
+
+    def stop(self) -> None:
+        with self._note.open("a") as note:
+            note.write("stopped\n")
+
+
+class StopsThoughConnectRaises(SaysWhenStopped):
+    def connect(self, agent: AgentContext) -> ToyMailbox:
+        raise ConnectionError("not today")
+
+
+class ConnectsOnce(Toy):
+    def connect(self, agent: AgentContext) -> ToyMailbox:
+        if agent.incarnation:
+            raise ConnectionError("one connection an agent")
+        return ToyMailbox(agent)
+
+
+class HostDies(Toy):
+    def start(self, env: Environment) -> Mapping[str, Any] | None:
+        threading.Timer(0.05, os._exit, (9,)).start()
+        return super().start(env)

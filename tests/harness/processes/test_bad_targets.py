@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -186,3 +187,45 @@ def test_a_refusal_is_no_problem(tmp_path: Path) -> None:
 
     with ProcessEngine(f"{MODULE}:Toy", tmp_path) as engine:
         assert run(engine, twice).problems == ()
+
+
+def test_a_target_is_stopped_once_whatever_becomes_of_the_race(tmp_path: Path) -> None:
+    """`Target.stop` is promised to be called once, also after a failed run."""
+
+    def interrupted(race: Race) -> None:
+        raise KeyboardInterrupt
+
+    with ProcessEngine(f"{MODULE}:SaysWhenStopped", tmp_path / "a") as engine:
+        run(engine, claim)
+        with pytest.raises(KeyboardInterrupt):
+            run(engine, interrupted)
+    with (
+        pytest.raises(UsageError, match="not today"),
+        ProcessEngine(f"{MODULE}:StopsThoughConnectRaises", tmp_path / "b") as engine,
+    ):
+        run(engine, claim)
+    notes = sorted(tmp_path.glob("*/races/*/target/stopped"))
+    assert len(notes) == 3
+    assert all(note.read_text() == "stopped\n" for note in notes)
+
+
+def test_a_target_that_can_not_be_connected_again_is_a_problem(tmp_path: Path) -> None:
+    def again(race: Race) -> None:
+        race.agents[0].kill()
+        race.agents[0].restart()
+
+    with ProcessEngine(f"{MODULE}:ConnectsOnce", tmp_path) as engine:
+        (problem,) = run(engine, again).problems
+    assert "connect() raised ConnectionError: one connection an agent" in problem
+
+
+def test_a_target_whose_process_dies_is_a_problem(tmp_path: Path) -> None:
+    def wait(race: Race) -> None:
+        deadline = time.monotonic() + 10
+        while "died" not in "".join(race._crew.ledger.problems):  # type: ignore[attr-defined]
+            assert time.monotonic() < deadline
+            race.pass_store_time(0)
+
+    with ProcessEngine(f"{MODULE}:HostDies", tmp_path) as engine:
+        (problem,) = run(engine, wait).problems
+    assert "the target's process died in now_ms()" in problem
