@@ -41,8 +41,8 @@ PROGRAMS = (
     "prog.ASLASR.A",
     "prog.ATST.AT",
     "prog.ASFQ.ASQ",
-    "prog.AS.@SR",
-    "prog.ASR.@SR.A",
+    "prog.AS.@GS",
+    "prog.ASR.@GSR.A",
     "prog.ASL.AC",
     "prog.A.GLA",
     "prog.AN.GN",
@@ -61,6 +61,8 @@ EXHAUSTIVE = (
 """Short enough to be searched to the end."""
 
 _LETTERS = "AAASSSSRRLLNNXXQKPZFOBUVTWC"
+_NO_LEASE = str.maketrans("", "", "ALN")
+"""A second process works under the first one's lease."""
 _REPLICAS = 0.15
 """Share of drawn programs whose last client is a second process of the first agent."""
 _LENGTH_MIN, _LENGTH_MAX = 2, 6
@@ -76,7 +78,7 @@ def draw_subject(rng: random.Random, agents: int) -> str:
     count = 2 + int(rng.random() * (agents - 1)) if agents > 1 else 1
     programs = [draw_program(rng) for _ in range(count)]
     if count > 1 and rng.random() < _REPLICAS:
-        programs[-1] = f"@{programs[-1]}"
+        programs[-1] = "@G" + programs[-1].translate(_NO_LEASE)
     return program_of(tuple(programs))
 
 
