@@ -18,12 +18,13 @@ _RETRY_MAY_BE_TOLD = frozenset({Code.SEND_IN_PROGRESS, Code.STORE_BUSY, Code.NOT
 class _Keyed(Rule):
     """What both rules about keys share: the window, judged so that doubt excuses."""
 
-    def _in_window(self, *views: View) -> bool:
-        """Whether all these calls certainly lie inside one window of their key (spec: K5)."""
-        ledger = self.ledger
-        first_ns = min(view.op.invoked_ns for view in views)
-        last_ns = max(view.op.completed_ns or view.op.invoked_ns for view in views)
-        return last_ns - first_ns < ledger.window_ns - ledger.slack_ns(ledger.window_ns)
+    def _in_window(self, view: View, tries: Iterable[View]) -> bool:
+        """Whether a call certainly lies inside the window that the first of these opened (K5)."""
+        ledger, op = self.ledger, view.op
+        begun_ns = [each.op.invoked_ns for each in tries if each.op.type is not OpType.FAIL]
+        first_ns = min(begun_ns, default=op.invoked_ns)
+        lasts_ns = (op.completed_ns or op.invoked_ns) - first_ns
+        return lasts_ns < ledger.window_ns - ledger.slack_ns(ledger.window_ns)
 
     def _others(self, view: View) -> list[View]:
         """The other sends under the same key."""
@@ -80,9 +81,9 @@ class ReplayIsOriginal(_Keyed):
             )
 
     def _answered(self, view: View, same: list[View]) -> Iterable[Finding]:
+        if not self._in_window(view, same):
+            return
         for first in (each for each in same if each.op.type is OpType.OK):
-            if not self._in_window(first, view):
-                continue
             problem = _difference(first, view)
             if problem:
                 yield self.finding(f"key {view.key}: {problem}", first.op, view.op)
@@ -92,10 +93,12 @@ class ReplayIsOriginal(_Keyed):
     def _renamed(self, view: View, same: list[View]) -> Iterable[Finding]:
         """A message id told with an unknown outcome is fixed (spec: S8)."""
         told = view.op.answer.get("message_id")
+        if not self._in_window(view, same):
+            return
         for other in same:
             known = other.op.answer.get("message_id")
             unknown = Code.SEND_STATUS_UNKNOWN in {other.op.code, view.op.code}
-            if unknown and told and known and told != known and self._in_window(other, view):
+            if unknown and told and known and told != known:
                 yield self.finding(
                     f"key {view.key}: message id {known} while its outcome was unknown, "
                     f"and {told} in another answer",
@@ -107,25 +110,24 @@ class ReplayIsOriginal(_Keyed):
     def _refused(self, view: View, same: list[View]) -> Iterable[Finding]:
         if view.op.code in _RETRY_MAY_BE_TOLD:
             return
-        oldest = [each for each in same if each.op.type is not OpType.FAIL]
-        for first in oldest:
-            if first.op.type is OpType.OK and is_before(first.op, view.op):
-                if self._in_window(view, *oldest):
-                    yield self.finding(
-                        f"{view.op.agent} tried key {view.key} again after it was completed and was "
-                        f"told {view.op.code} instead of the original answer",
-                        first.op,
-                        view.op,
-                    )
-                return
+        done = [each for each in same if each.op.type is OpType.OK and is_before(each.op, view.op)]
+        if done and self._in_window(view, same):
+            yield self.finding(
+                f"{view.op.agent} tried key {view.key} again after it was completed and was told "
+                f"{view.op.code} instead of the original answer",
+                done[0].op,
+                view.op,
+            )
 
     def _looked_up(self, view: View) -> Iterable[Finding]:
         op = view.op
         if op.type is not OpType.OK:
             return
-        for first in self._others(view):
-            done = first.op.type is OpType.OK and is_before(first.op, op)
-            if not done or not self._in_window(first, view):
+        tries = self._others(view)
+        if not self._in_window(view, tries):
+            return
+        for first in tries:
+            if first.op.type is not OpType.OK or not is_before(first.op, op):
                 continue
             self.exercised += 1
             wanted = first.op.answer.get("message_id")
@@ -185,7 +187,8 @@ class PayloadBound(_Keyed):
         if view.op.type is not OpType.OK:
             return
         for first in other:
-            if _was_executed(first, self.ledger.intents) and self._in_window(first, view):
+            same = [each for each in other if each.payload == first.payload]
+            if _was_executed(first, self.ledger.intents) and self._in_window(view, same):
                 yield self.finding(
                     f"key {view.key} was acknowledged for two payloads, "
                     f"by {first.op.agent} and by {view.op.agent}",

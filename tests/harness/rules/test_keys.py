@@ -251,3 +251,15 @@ def test_a_key_is_free_for_another_payload_after_its_window() -> None:
     tape.sent(SALES, key="k")
     tape.at(10_100).sent(SALES, key="k", intent="i2")
     assert not tape.findings(PayloadBound)
+
+
+def test_a_replay_late_in_the_window_does_not_stretch_it() -> None:
+    """spec: K5: it runs from the first use, for both rules."""
+    tape = Tape(key_window_s=10.0)
+    tape.sent(SALES, key="k")
+    tape.at(9_000).replay(tape.invoke(SALES, "send", key="k"))
+    tape.at(10_100).sent(SALES, key="k")
+    tape.at(10_200).sent(SALES, key="k", intent="i2")
+    lookup = tape.invoke(SALES, "lookup", key="k")
+    tape.ok(lookup, answer="Found", state="delivered", message_id="<m9>")
+    assert not tape.findings(ReplayIsOriginal, PayloadBound)
