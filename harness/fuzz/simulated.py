@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ..contract import Target, UsageError
-from ..history import AnyEvent, History
+from ..history import AnyEvent
 from ..points import listen
 from ..rules import ALL
 from ..rules.base import Judge
@@ -21,6 +21,7 @@ from ..simulation.engine import race_info
 from ..simulation.race import SimRace
 from ..simulation.records import audit_events, race_begin
 from ..simulation.subjects import AGENT_IDS
+from ..simulation.task import Job, State, Task
 from ..simulation.world import Stuck, World
 from ..verdict import Finding
 from .model import Model
@@ -47,8 +48,14 @@ class InOrder:
         """A run has ended."""
 
     def pick(self, driver: Driver) -> int:
-        """The first that can move."""
-        return driver.options()[0]
+        """The first that can move; who crashed waits until a step restarts it."""
+        options = driver.options()
+        alive = [each for each in options if driver.is_forced or not _is_dead(driver, each)]
+        return (alive or driver._without_moves() or options)[0]  # noqa: SLF001
+
+
+def _is_dead(driver: Driver, index: int) -> bool:
+    return driver.tasks[index].state is State.DEAD
 
 
 class Behind:
@@ -56,10 +63,12 @@ class Behind:
 
     Args:
         world: The run.
+        race: Its race.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, race: SimRace) -> None:
         self._world = world
+        self._race = race
         mailbox = self._mailbox(0)
         self.can_clean_up = callable(getattr(mailbox, "clean_up", None))
         suppress = inspect.signature(mailbox.suppress)
@@ -70,19 +79,40 @@ class Behind:
         assert kit is not None
         return kit.mailbox
 
-    def _mailbox_of(self, actor: Actor) -> Any:
-        index = next(task.index for task in self._world.tasks if task.id == actor.id)
-        return self._mailbox(index)
+    def _task(self, actor: Actor) -> Task:
+        return next(task for task in self._world.tasks if task.id == actor.id)
+
+    def connect(self, actor: Actor) -> bool:
+        """Let an agent that was restarted connect, which may need the store."""
+        task = self._task(actor)
+        if task.kit is None:
+            try:
+                self._do(task, lambda _: None)
+            except Exception as error:  # noqa: BLE001 - the target's; the agent tries again later
+                self._world.mark("connect_failed", agent=actor.id, why=f"{error}")
+        return task.kit is not None
 
     def clean_up(self, actor: Actor) -> None:
         """Remove old rows."""
+        task = self._task(actor)
         self._world.mark("clean_up", agent=actor.id)
-        self._mailbox_of(actor).clean_up()
+        self._do(task, lambda _: self._mailbox(task.index).clean_up())
 
     def tell_late(self, actor: Actor, address: str, event_at_ms: int) -> None:
         """Tell of an earlier bounce."""
+        task = self._task(actor)
         self._world.mark("late_event", agent=actor.id, address=address, event_at_ms=event_at_ms)
-        self._mailbox_of(actor).suppress(address, "bounce", event_at_ms=event_at_ms)
+        self._do(
+            task,
+            lambda _: self._mailbox(task.index).suppress(
+                address, "bounce", event_at_ms=event_at_ms
+            ),
+        )
+
+    def _do(self, task: Task, job: Job) -> None:
+        """Let the agent do something that is no call; it is undisturbed."""
+        task.begin(job)
+        self._race.drive(lambda: task.state in {State.IDLE, State.DEAD})
 
 
 class SimStand:
@@ -157,7 +187,7 @@ class SimStand:
             shape,
             points=self.points,
             now_ms=now_ms,
-            errands=Behind(world),
+            errands=Behind(world, race),
             model=Model(race, now_ms),
         )
         return self._stage
@@ -176,7 +206,7 @@ class SimStand:
         return Played(
             plan=made(self._stage, self._shape),
             told=tuple(self._stage.told),
-            history=History.merge([self._events], race=RACE),
+            events=tuple(self._events),
             info=self._info,
             judgement=judgement,
             problems=(*problems, *judgement.unknown),

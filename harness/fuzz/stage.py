@@ -39,6 +39,10 @@ class Errands(Protocol):
     can_clean_up: bool
     can_tell_late: bool
 
+    def connect(self, actor: Actor) -> bool:
+        """Whether the agent is connected; one that was restarted may have to wait for the store."""
+        ...
+
     def clean_up(self, actor: Actor) -> None:
         """Remove old rows, as the mailbox's own chore."""
         ...
@@ -158,10 +162,14 @@ class Stage:
             if hand.open is not None:
                 self.do(Step(verb=Verb.RESUME, agent=index))
 
+    def _is_ready(self, hand: Hand) -> bool:
+        """Whether the agent can begin a call, and is connected."""
+        return hand.is_free and (self.errands is None or self.errands.connect(hand.actor))
+
     def _call(self, step: Step, f: str, **args: Any) -> Told | None:
         """Make one call, with what befalls it; None if its agent can't."""
         hand = self.hands[step.agent]
-        if not hand.is_free:
+        if not self._is_ready(hand):
             return None
         call = Call(
             actor=hand.actor, f=f, contact=self.contacts[step.contact].name, args=dict(args)
@@ -218,7 +226,9 @@ class Stage:
 
     def _send(self, step: Step) -> Told | None:
         token = self._token(step)
-        if not self.hands[step.agent].is_free or (token is None and step.token is not Token.NONE):
+        if not self._is_ready(self.hands[step.agent]) or (
+            token is None and step.token is not Token.NONE
+        ):
             return None
         kind = MessageKind.TRANSACTIONAL if step.habit is Habit.REPLY else MessageKind.COMMERCIAL
         message = self.race.message(
@@ -230,7 +240,7 @@ class Stage:
 
     def _retry(self, step: Step) -> Told | None:
         draft = self._draft(step)
-        if draft is None or not self.hands[step.agent].is_free:
+        if draft is None or not self._is_ready(self.hands[step.agent]):
             return None
         step = replace(step, contact=draft.contact)
         token = self._token(step)
@@ -322,9 +332,10 @@ class Stage:
         return self.moments.get(moment)
 
     def _clean_up(self, step: Step) -> Told | None:
-        if self.errands is None or not self.errands.can_clean_up:
+        hand = self.hands[step.agent]
+        if self.errands is None or not self.errands.can_clean_up or not self._is_ready(hand):
             return None
-        self.errands.clean_up(self.hands[step.agent].actor)
+        self.errands.clean_up(hand.actor)
         return Told(step=step)
 
     def _tell_late(self, step: Step) -> Told | None:
@@ -333,7 +344,7 @@ class Stage:
         if self.errands is None or not self.errands.can_tell_late or cleared_ms is None:
             return None
         hand = self.hands[step.agent]
-        if not hand.is_free:
+        if not self._is_ready(hand):
             return None
         self.errands.tell_late(hand.actor, self._address(step), cleared_ms - 1)
         return Told(step=step)

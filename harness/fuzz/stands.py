@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..history import History
+from ..history import AnyEvent, History
 from ..rules.base import Judgement, RaceInfo
 from ..verdict import Finding, Verdict
 from .stage import Stage, Told
@@ -23,7 +23,7 @@ class Played:
     Args:
         plan: Its shape and the steps that were made.
         told: The steps with what they were answered.
-        history: What was recorded.
+        events: What was recorded, in order.
         info: What rules must know.
         judgement: What the rules said.
         problems: Why it can't be judged, one sentence each.
@@ -31,10 +31,14 @@ class Played:
 
     plan: Plan
     told: tuple[Told, ...]
-    history: History
+    events: tuple[AnyEvent, ...]
     info: RaceInfo
     judgement: Judgement
     problems: tuple[str, ...] = ()
+
+    def history(self) -> History:
+        """What was recorded, under the race's name."""
+        return History.merge([self.events], race=RACE)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
