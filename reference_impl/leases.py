@@ -190,7 +190,7 @@ class Leases:
         if refused is not None:
             return refused
         point("release.committed", contact)
-        return Released(key=contact, token=token)
+        return Released(key=contact, token=standing.fence)
 
     def _may_release(self, standing: Standing, token: int) -> Refused | None:
         """Only the current holder; anyone else changes nothing and is told so (spec: L7)."""

@@ -143,10 +143,14 @@ class ReferenceMailbox:
             "suppress", address, lambda key: self._suppression.suppress(key, reason, event_at_ms)
         )
 
-    def unsuppress(self, address: str, person: str) -> Noted | Refused:
-        """A person takes the contact off the list (spec: C1)."""
+    def unsuppress(
+        self, address: str, person: str, event_at_ms: int | None = None
+    ) -> Noted | Refused:
+        """A person takes the contact off the list (spec: C1, C7)."""
         return self._on_contact(
-            "unsuppress", address, lambda key: self._suppression.unsuppress(key, person)
+            "unsuppress",
+            address,
+            lambda key: self._suppression.unsuppress(key, person, event_at_ms),
         )
 
     def resubscribe(self, address: str, event_at_ms: int | None = None) -> Noted | Refused:

@@ -49,7 +49,7 @@ class Suppression:
         """
         with self._store.transaction(self._deadline_s) as tx:
             row = tx.get(SuppressionRow, contact) or SuppressionRow(key=contact)
-            event_at_ms = tx.now_ms if event_at_ms is None else event_at_ms
+            event_at_ms = _when(event_at_ms, tx.now_ms)
             late = self._is_late(row, event_at_ms)
             if not late:
                 others = tuple(cause for cause in row.causes if cause.reason != reason)
@@ -66,8 +66,12 @@ class Suppression:
         """An event from before a person's clearance changes nothing (spec: C7)."""
         return event_at_ms < row.cleared_at_ms
 
-    def unsuppress(self, contact: str, person: str) -> Noted:
-        """A person takes the contact off the list (spec: C1).
+    def _is_newer(self, cause: Cause, event_at_ms: int) -> bool:
+        """What happened after an event is not undone by it, however late it comes (spec: C7)."""
+        return cause.at_ms > event_at_ms
+
+    def unsuppress(self, contact: str, person: str, event_at_ms: int | None = None) -> Noted:
+        """A person takes the contact off the list: what was on it when they decided (spec: C1, C7).
 
         Raises:
             Refusal: It was no person.
@@ -76,19 +80,33 @@ class Suppression:
             raise Refusal(not_authorised(person, "clear a suppression"), contact)
         with self._store.transaction(self._deadline_s) as tx:
             row = tx.get(SuppressionRow, contact) or SuppressionRow(key=contact)
-            tx.put(SuppressionRow(key=contact, cleared_at_ms=tx.now_ms))
-            self._note(tx, "unsuppress", contact, row, state={"person": person}, actor=person)
+            event_at_ms = _when(event_at_ms, tx.now_ms)
+            tx.put(
+                SuppressionRow(
+                    key=contact,
+                    causes=tuple(each for each in row.causes if self._is_newer(each, event_at_ms)),
+                    cleared_at_ms=max(row.cleared_at_ms, event_at_ms),
+                )
+            )
+            self._note(
+                tx,
+                "unsuppress",
+                contact,
+                row,
+                state={"person": person, "event_at_ms": event_at_ms},
+                actor=person,
+            )
             return Noted(at_ms=tx.now_ms)
 
     def resubscribe(self, contact: str, event_at_ms: int | None = None) -> Noted:
         """The contact asked for mail again: that withdraws an earlier opt-out only (spec: C1, C7)."""
         with self._store.transaction(self._deadline_s) as tx:
             row = tx.get(SuppressionRow, contact) or SuppressionRow(key=contact)
-            event_at_ms = tx.now_ms if event_at_ms is None else event_at_ms
+            event_at_ms = _when(event_at_ms, tx.now_ms)
             causes = tuple(
                 cause
                 for cause in row.causes
-                if cause.reason != OPT_OUT or cause.at_ms > event_at_ms
+                if cause.reason != OPT_OUT or self._is_newer(cause, event_at_ms)
             )
             tx.put(SuppressionRow(key=contact, causes=causes, cleared_at_ms=row.cleared_at_ms))
             self._note(tx, "resubscribe", contact, row, state={"event_at_ms": event_at_ms})
@@ -117,3 +135,8 @@ class Suppression:
             actor=actor,
             state={**state, "suppression": suppressed, "cleared_at_ms": before.cleared_at_ms},
         )
+
+
+def _when(event_at_ms: int | None, now_ms: int) -> int:
+    """When an event happened: now, or before now; nobody dates one ahead (spec: L5)."""
+    return now_ms if event_at_ms is None else min(event_at_ms, now_ms)

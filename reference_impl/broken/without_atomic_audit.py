@@ -3,12 +3,13 @@
 The log is written in a transaction of its own, so its order is not the order of the decisions,
 and a crash between the two loses one (spec: R3).
 
-Caught by `tokens.commit_order` or `refusals.explained`. Masked by: agents that ask one after the
-other.
+Caught by `tokens.commit_order` or `audit.refusal_has_state`. Masked by: agents that ask one after
+the other.
 """
 
 from __future__ import annotations
 
+import contextlib
 from types import TracebackType
 from typing import Any
 
@@ -16,7 +17,7 @@ from leaserace.harness.contract import AgentContext
 from leaserace.harness.points import point
 
 from ..records import Decision
-from ..stores.protocol import Open, Store, Transaction
+from ..stores.protocol import Open, Store, StoreBusy, Transaction
 from ..target import ReferenceTarget
 from .twin import Twin
 
@@ -56,7 +57,10 @@ class LateLogTransaction:
         self._open.__exit__(kind, error, trace)
         if kind is None and self._decisions:
             point("audit.put_off")
-            with self._store.transaction(self._deadline_s) as tx:
+            with (
+                contextlib.suppress(StoreBusy),
+                self._store.transaction(self._deadline_s) as tx,
+            ):
                 for decision in self._decisions:
                     tx.append(decision)
 
@@ -79,7 +83,7 @@ class LateLogTarget(ReferenceTarget):
 twin = Twin(
     name="without_atomic_audit",
     safeguard="a decision and its log entry are one step",
-    caught_by=("tokens.commit_order", "refusals.explained"),
+    caught_by=("tokens.commit_order", "audit.refusal_has_state"),
     masked_by="agents that ask one after the other",
     spec=("R3",),
 )

@@ -3,7 +3,8 @@
 An agent that is refused the contact cleans up after itself and takes the lease of the winner with
 it (spec: L3, L7).
 
-Caught by `leases.one_live`. Masked by: losers that ask once and go away.
+Caught by `leases.one_live` or `leases.release_by_holder` or `refusals.explained`. Masked by:
+losers that ask once and go away.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class SweepingLeases(Leases):
 twin = Twin(
     name="without_claim_protection",
     safeguard="a refused claim leaves the winner's alone",
-    caught_by=("leases.one_live",),
+    caught_by=("leases.one_live", "leases.release_by_holder", "refusals.explained"),
     masked_by="losers that ask once and go away",
     spec=("L3", "L7"),
 )

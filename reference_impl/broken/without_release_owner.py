@@ -13,6 +13,7 @@ from leaserace.harness.contract import Refused
 
 from ..leases import Leases, Standing
 from ..mailbox import Parts
+from ..outcomes import not_holder
 from ..target import ReferenceTarget
 from .twin import Twin
 
@@ -21,6 +22,8 @@ class OpenReleaseLeases(Leases):
     """Releases for anybody."""
 
     def _may_release(self, standing: Standing, token: int) -> Refused | None:  # noqa: ARG002
+        if standing.lease is None:
+            return not_holder(standing.contact, self._agent, None, standing.fence)
         return None
 
 
