@@ -110,8 +110,9 @@ class RefusalHasState(Rule):
         return missing
 
     def state(self) -> object:
-        """Of the refusals only how many of each there are."""
-        return frozenset((*key, len(ops)) for key, ops in self._refused.items())
+        """Of the refusals only how many of each there are, and whose key is known."""
+        refused = frozenset((*key, len(ops)) for key, ops in self._refused.items())
+        return (refused, frozenset(self._keys))
 
 
 def _owned(record: Record, state: Record) -> str | None:

@@ -8,7 +8,6 @@ happened at any time after its invoke or never. What one consistent order can ex
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
@@ -199,16 +198,34 @@ class Judgement:
 Hook = Callable[..., Iterable[Finding]]
 
 
-@lru_cache(maxsize=4096)
-def _who_hears(kinds: tuple[type[Rule], ...], hook: str, f: str, outcome: str) -> tuple[int, ...]:
-    """Places of the rules that override a hook and want to hear of this method and outcome."""
-    return tuple(
-        place
-        for place, kind in enumerate(kinds)
-        if getattr(kind, hook) is not getattr(Rule, hook)
-        and (not f or not kind.hears or f in kind.hears)
-        and (not outcome or not kind.outcomes or outcome in kind.outcomes)
-    )
+class _Plan:
+    """Who hears what, worked out once for a list of rules: an event costs only those who listen."""
+
+    def __init__(self, kinds: tuple[type[Rule], ...]) -> None:
+        self._kinds = kinds
+        self.table: dict[tuple[str, str, str], tuple[tuple[int, Hook], ...]] = {}
+
+    def listeners(self, key: tuple[str, str, str]) -> tuple[tuple[int, Hook], ...]:
+        """Places of the rules that hear of it, with their hook; the key is hook, method, outcome."""
+        hook, f, outcome = key
+        found = self.table[key] = tuple(
+            (place, getattr(kind, hook))
+            for place, kind in enumerate(self._kinds)
+            if getattr(kind, hook) is not getattr(Rule, hook)
+            and (not f or not kind.hears or f in kind.hears)
+            and (not outcome or not kind.outcomes or outcome in kind.outcomes)
+        )
+        return found
+
+
+@lru_cache(maxsize=256)
+def _plan(
+    rules: tuple[type[Rule], ...], capabilities: frozenset[Capability]
+) -> tuple[_Plan, tuple[type[Rule], ...], tuple[str, ...]]:
+    """The plan of the rules a target can be judged by, those rules, and names of the others."""
+    kinds = tuple(rule for rule in rules if rule.needs <= capabilities)
+    left_out = tuple(rule.name for rule in rules if not rule.needs <= capabilities)
+    return _Plan(kinds), kinds, left_out
 
 
 class Judge:
@@ -221,30 +238,20 @@ class Judge:
 
     def __init__(self, info: RaceInfo, rules: Sequence[type[Rule]]) -> None:
         self.ledger = Ledger(info.settings, virtual=info.clock == "virtual")
-        self.rules = [rule(info, self.ledger) for rule in rules if rule.needs <= info.capabilities]
-        self.not_judged = tuple(rule.name for rule in rules if not rule.needs <= info.capabilities)
+        self._plan, kinds, self.not_judged = _plan(tuple(rules), info.capabilities)
+        self._rules: list[Rule | None] = [kind(info, self.ledger) for kind in kinds]
         self.findings: list[Finding] = []
-        self.left_out: Counter[str] = Counter()
+        self.left_out: dict[str, int] = {}
         self.unknown: list[str] = []
-        self.windows: Counter[str] = Counter()
+        self.windows: dict[str, int] = {}
         self._pairer = Pairer()
         self._place = 0
-        self._found: Counter[str] = Counter()
-        self._listen()
+        self._found: dict[str, int] = {}
 
-    def _listen(self) -> None:
-        """Note who hears what, so that an event costs only those that override its hook."""
-        self._kinds = tuple(type(rule) for rule in self.rules)
-        self._hooks: dict[tuple[str, str, str], tuple[tuple[Rule, Hook], ...]] = {}
-        self._stateful = [rule for rule in self.rules if vars(rule).keys() - _NO_STATE]
-
-    def _listeners(self, key: tuple[str, str, str]) -> tuple[tuple[Rule, Hook], ...]:
-        """Rules that hear of it, each with its bound hook; the key is hook, method and outcome."""
-        rules = self.rules
-        found = self._hooks[key] = tuple(
-            (rules[place], getattr(rules[place], key[0])) for place in _who_hears(self._kinds, *key)
-        )
-        return found
+    @property
+    def rules(self) -> list[Rule]:
+        """Rules that judge, those that crashed left out."""
+        return [rule for rule in self._rules if rule is not None]
 
     def feed(self, event: AnyEvent) -> None:
         """Take one event in.
@@ -266,7 +273,8 @@ class Judge:
             self._tell(("decided", "", ""), event)
         else:
             if event.name == "window":
-                self.windows[event.data["window"]] += 1
+                window = event.data["window"]
+                self.windows[window] = self.windows.get(window, 0) + 1
             self._tell(("marked", "", ""), event)
 
     def _operation(self, event: OpEvent) -> None:
@@ -279,7 +287,8 @@ class Judge:
         self._settle(view.person)
 
     def _settle(self, person: Person) -> None:
-        for view in self.ledger.settled(person):
+        ledger = self.ledger
+        while (view := ledger.next_settled(person)) is not None:
             self._tell(("settled", view.op.f, view.op.type), view)
 
     def finish(self) -> None:
@@ -291,26 +300,31 @@ class Judge:
 
     def state(self) -> Hashable:
         """What the findings still to come depend on."""
-        return (self.ledger.state(), tuple(rule.state() for rule in self._stateful))
+        own = tuple(rule.state() for rule in self.rules if vars(rule).keys() - _NO_STATE)
+        return (self.ledger.state(), own)
 
     def _tell(self, key: tuple[str, str, str], *items: object) -> None:
-        listeners = self._hooks.get(key)
-        for rule, hook in self._listeners(key) if listeners is None else listeners:
+        listeners = self._plan.table.get(key)
+        if listeners is None:
+            listeners = self._plan.listeners(key)
+        for place, hook in listeners:
+            rule = self._rules[place]
+            if rule is None:
+                continue
             try:
-                for finding in hook(*items):
+                for finding in hook(rule, *items):
                     self._take(finding)
             except Exception as error:  # noqa: BLE001 - a rule that crashed is unknown, never valid
                 self.unknown.append(f"rule {rule.name} crashed: {type(error).__name__}: {error}")
-                self.rules.remove(rule)
-                self._listen()
+                self._rules[place] = None
 
     def _take(self, finding: Finding) -> None:
         """Keep a finding; a rule that is broken at every step does not fill the memory."""
-        self._found[finding.rule] += 1
-        if self._found[finding.rule] <= FINDINGS_A_RULE_MAX:
+        count = self._found[finding.rule] = self._found.get(finding.rule, 0) + 1
+        if count <= FINDINGS_A_RULE_MAX:
             self.findings.append(finding)
         else:
-            self.left_out[finding.rule] += 1
+            self.left_out[finding.rule] = count - FINDINGS_A_RULE_MAX
 
     def judgement(self) -> Judgement:
         """What the rules say so far."""

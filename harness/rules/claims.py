@@ -13,7 +13,10 @@ from ..history import Operation, OpType
 from ..kit import REPLY_LOST
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
+
+MS = 1_000_000
+"""Nanoseconds in a millisecond; finer than that the simulator's time only counts events."""
 
 FOREVER = 1 << 62
 """Later than every instant and every place of a history."""
@@ -93,6 +96,11 @@ class Claim:
         shortest_ns, longest_ns = _lengths_ns(op, from_ms, length_ms)
         self._earliest_ns = max(self._earliest_ns, op.invoked_ns + shortest_ns)
         self._latest_ns = max(self._latest_ns, (op.completed_ns or 0) + longest_ns)
+
+    def picture(self) -> Hashable:
+        """What later judgements depend on, beside the operations that are still kept."""
+        ends = (self._earliest_ns // MS, self._latest_ns // MS, self.expires_at_ms)
+        return (self.token, self.settled, *ends)
 
     def fold(self, place: int, length_ms: float) -> None:
         """Count renewals that ended before `place` in for good and forget them."""

@@ -10,7 +10,7 @@ tell when two runs stand at the same place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from ..contract import Code, Settings
@@ -92,15 +92,21 @@ class Ledger:
         person.touch()
         return view
 
-    def settled(self, person: Person) -> Iterator[View]:
-        """Take out operations about which nothing new can be learnt, in the order of their ends."""
-        horizon = next(iter(person.open.values())).op.begin if person.open else FOREVER
+    def next_settled(self, person: Person) -> View | None:
+        """Take out one operation about which nothing new can be learnt, in the order of their ends.
+
+        Once there is none left, what can't matter any more is forgotten.
+        """
         waiting = person.waiting
-        if not waiting or (waiting[0].op.end or 0) > horizon:
-            return
-        while waiting and (waiting[0].op.end or 0) < horizon:
-            yield waiting.popleft()
-        self._forget(person)
+        if waiting:
+            horizon = next(iter(person.open.values())).op.begin if person.open else FOREVER
+            if (waiting[0].op.end or 0) < horizon:
+                person.is_settling = True
+                return waiting.popleft()
+        if person.is_settling:
+            person.is_settling = False
+            self._forget(person)
+        return None
 
     def struck(self, event: FaultEvent) -> list[Person]:
         """A fault: a crash ends the wait for that process's operations, on the contacts returned.
@@ -143,11 +149,15 @@ class Ledger:
 
     def _forget(self, person: Person) -> None:
         """Drop what no operation that is still to be judged, and no later one, can refer to."""
+        claims = person.claims
+        has_old = len(claims) > 1 or (claims and claims[0].renewals)
+        if not (has_old or person.sends or len(person.bans) > 1):
+            return
         views = [*person.open.values(), *person.waiting]
         place = min((view.op.begin for view in views), default=FOREVER)
         now_ns = min((view.op.invoked_ns for view in views), default=self._now_ns)
         self._forget_claims(person, place)
-        if self.cooldown_ns:
+        if person.sends:
             self._forget_sends(person, place, now_ns)
         if len(person.bans) > 1:
             self._forget_bans(person, place)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..contract import MessageKind
 from ..history import Operation, OpType
-from .claims import Claim, may_precede
+from .claims import MS, Claim, may_precede
 
 
 def normal_key(key: str | None) -> str:
@@ -36,12 +36,22 @@ class View:
         self.top = person.top
         self.banned = person.banned
         args = op.args
-        message: Mapping[str, Any] = args.get("message") or args
-        self.token: int | None = message.get("token")
-        self.key = normal_key(message.get("key"))
-        self.intent: str = message.get("intent") or ""
-        self.kind: str = message.get("kind") or MessageKind.COMMERCIAL
-        self.payload = hash((op.contact, message.get("subject"), message.get("body")))
+        self.token: int | None = args.get("token")
+        self.key = self.intent = ""
+        self.kind: str = MessageKind.COMMERCIAL
+        self.payload = 0
+        if op.f == "send":
+            self._read(op.contact, args["message"])
+        elif op.f == "lookup":
+            self.key = normal_key(args.get("key"))
+
+    def _read(self, contact: str, message: Mapping[str, Any]) -> None:
+        get = message.get
+        self.token = get("token")
+        self.key = normal_key(get("key"))
+        self.intent = get("intent") or ""
+        self.kind = get("kind") or MessageKind.COMMERCIAL
+        self.payload = hash((contact, get("subject"), get("body")))
 
     @property
     def is_executed(self) -> bool:
@@ -106,6 +116,7 @@ class Person:
         "claims",
         "forgotten",
         "intents",
+        "is_settling",
         "lifts",
         "name",
         "open",
@@ -119,6 +130,7 @@ class Person:
         self.name = name
         self.open: dict[str, View] = {}
         self.waiting: deque[View] = deque()
+        self.is_settling = False
         self.claims: list[Claim] = []
         self.forgotten = 0
         self.top: Claim | None = None
@@ -170,14 +182,12 @@ class Person:
                 (rank[begin], rank.get(op.end or -1), op.invoked_ns // MS, _ms(op), picture)
                 for begin, (op, picture) in sorted(rows.items())
             ),
+            tuple(rank[view.op.begin] for view in (*self.open.values(), *self.waiting)),
+            tuple(claim.picture() for claim in self.claims),
             tuple((each.name, each.deliveries) for each in self.intents.values()),
             self.top and self.top.token,
             self.forgotten,
         )
-
-
-MS = 1_000_000
-"""Nanoseconds in a millisecond; finer than that the simulator's time only counts events."""
 
 
 def _ms(op: Operation) -> int:
