@@ -6,6 +6,7 @@ written to a file, since the fork server itself can't be asked.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -46,6 +47,8 @@ def _in_the_fork_server(orders: dict[str, Any]) -> None:
         said = (
             f"target {orders['target']!r}: importing it ended with {type(error).__name__}: {error}"
         )
+    gc.collect()
+    gc.freeze()  # else each process copies every page its collector looks at
     status = Path(orders["status"])
     draft = status.with_suffix(".draft")
     draft.write_text(json.dumps({"usage": said}), encoding="utf-8")
