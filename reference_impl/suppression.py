@@ -55,8 +55,8 @@ class Suppression:
                 others = tuple(cause for cause in row.causes if cause.reason != reason)
                 causes = (*others, Cause(reason=reason, at_ms=event_at_ms))
                 tx.put(SuppressionRow(key=contact, causes=causes, cleared_at_ms=row.cleared_at_ms))
-            state = {"reason": reason, "event_at_ms": event_at_ms, "too_late": late}
-            self._note(tx, "suppress", contact, row, state=state)
+            state = {"reason": reason, "event_at_ms": event_at_ms}
+            self._note(tx, "suppress_late" if late else "suppress", contact, row, state=state)
             point("suppress.written", contact)
             noted = Noted(at_ms=tx.now_ms)
         point("suppress.committed", contact)

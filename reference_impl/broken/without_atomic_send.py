@@ -3,8 +3,9 @@
 The checks are made in one transaction and the record is written in another, so what was checked
 may have changed: a newer grant, an opt-out, another message (spec: S6, S9).
 
-Caught by `tokens.commit_order` or `cooldown.no_double_contact` or `cooldown.binds_all`. Masked
-by: the second look at the step into dispatching, which stops a stale token and an opt-out.
+Caught by `tokens.commit_order` or `suppression.wins` or `cooldown.no_double_contact` or
+`cooldown.binds_all`. Masked by: the second look at the step into dispatching, which stops a stale
+token and an opt-out.
 """
 
 from __future__ import annotations
@@ -41,7 +42,12 @@ class CheckThenWriteSending(Sending):
 twin = Twin(
     name="without_atomic_send",
     safeguard="the checks and the record are one step",
-    caught_by=("tokens.commit_order", "cooldown.no_double_contact", "cooldown.binds_all"),
+    caught_by=(
+        "tokens.commit_order",
+        "suppression.wins",
+        "cooldown.no_double_contact",
+        "cooldown.binds_all",
+    ),
     masked_by="the second look at the step into dispatching, which stops a stale token and an opt-out",
     spec=("S6", "S9"),
 )

@@ -3,8 +3,8 @@
 Whoever asks, the lease on the contact is removed, so a late release frees the lease of the
 successor (spec: L7).
 
-Caught by `leases.release_by_holder` or `leases.one_live`. Masked by: agents that release once and
-in time.
+Caught by `leases.release_by_holder` or `leases.one_live` or `refusals.explained`. Masked by:
+agents that release once and in time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class OpenReleaseLeases(Leases):
 twin = Twin(
     name="without_release_owner",
     safeguard="only the current holder can release",
-    caught_by=("leases.release_by_holder", "leases.one_live"),
+    caught_by=("leases.release_by_holder", "leases.one_live", "refusals.explained"),
     masked_by="agents that release once and in time",
     spec=("L7",),
 )

@@ -3,8 +3,8 @@
 Whatever live lease stands there is freed, so the release of a former holder frees the lease of
 its successor (spec: L7).
 
-Caught by `leases.release_by_holder` or `leases.one_live`. Masked by: holders that release in
-time.
+Caught by `leases.release_by_holder` or `leases.one_live` or `refusals.explained`. Masked by:
+holders that release in time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ExpiryOnlyLeases(Leases):
 twin = Twin(
     name="without_release_token",
     safeguard="a release is judged by owner and token, not by time alone",
-    caught_by=("leases.release_by_holder", "leases.one_live"),
+    caught_by=("leases.release_by_holder", "leases.one_live", "refusals.explained"),
     masked_by="holders that release in time",
     spec=("L7",),
 )

@@ -3,7 +3,8 @@
 A renewal says yes and extends nothing, so the holder works on under a lease that ends when it
 always did (spec: L6).
 
-Caught by `leases.renewal_holds`. Masked by: holders that are done before their first lease ends.
+Caught by `leases.renewal_holds` or `clock.store_decides`. Masked by: holders that are done before
+their first lease ends.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class StandingStillLeases(Leases):
 twin = Twin(
     name="without_renewal_from_now",
     safeguard="a renewal extends from the store's now",
-    caught_by=("leases.renewal_holds",),
+    caught_by=("leases.renewal_holds", "clock.store_decides"),
     masked_by="holders that are done before their first lease ends",
     spec=("L6",),
 )
