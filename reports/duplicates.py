@@ -7,18 +7,16 @@ all. All three are read from the receiving mailbox, never from what the target c
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from leaserace.harness.history import AuditEvent, Operation
 from leaserace.harness.outcome import RunOutcome
-from leaserace.harness.verdict import Finding, RaceResult, runs_still_needed
+from leaserace.harness.verdict import Finding, RaceResult, runs_still_needed, wilson_interval
 
 from .frames import TEXT, WHOLE, typed_frame
 from .picture import Arrival, Picture, intent_of, message_of, token_of
@@ -163,7 +161,7 @@ class _Book:
             _unique(
                 finding.rule
                 for finding in self.race.findings
-                if ops & set(finding.ops) or (not finding.ops and finding.contact == contact)
+                if ops & set(finding.ops) or (not finding.ops and finding.contact in {"", contact})
             )
         )
 
@@ -255,7 +253,7 @@ def rates(races: Iterable[RaceResult]) -> list[Rate]:
             contacts = {finding.contact for finding in race.findings}
             rounds = max(race.rounds, 1)
             hits = min(len(contacts), rounds)
-            low, high = interval(hits, rounds)
+            low, high = wilson_interval(hits, rounds)
             made.append(
                 Rate(
                     race=race.race,
@@ -267,27 +265,6 @@ def rates(races: Iterable[RaceResult]) -> list[Rate]:
                 )
             )
     return made
-
-
-def interval(hits: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Wilson's interval of a rate.
-
-    Args:
-        hits: How often it was seen, from 0 to `trials`.
-        trials: How often it could have been, at least 1.
-        confidence: Between 0 and 1.
-
-    Returns:
-        Lower and upper end, as shares of 1.
-    """
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
-    share = hits / trials
-    scale = 1 + z * z / trials
-    middle = (share + z * z / (2 * trials)) / scale
-    half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials)) / scale
-    low = 0.0 if hits == 0 else max(0.0, middle - half)
-    high = 1.0 if hits == trials else min(1.0, middle + half)
-    return low, high
 
 
 def rate_sentences(outcome: RunOutcome) -> list[str]:

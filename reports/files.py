@@ -19,6 +19,7 @@ from .junit import junit_xml
 from .markdown import summary_md
 from .picture import Picture, pictures
 from .sarif import sarif_json
+from .story import telling
 from .trace import trace_json
 
 LATEST = "latest"
@@ -45,6 +46,20 @@ MAKERS: dict[str, Maker] = {
     "report.html": _report_html,
 }
 """File name to what makes its bytes, in the order they are written."""
+CHARTS = "charts"
+
+
+def _charts(outcome: RunOutcome, races: Races) -> dict[str, bytes]:
+    """Pictures for other documents: contention, and the timeline of what went wrong first."""
+    from .charts import charts
+
+    made = {f"{CHARTS}/{name}.svg": svg.encode() for name, svg in charts(races).items()}
+    for race, finding in telling(outcome.races)[:1]:
+        if race.race in races:
+            from .timeline import timeline_image
+
+            made[f"{CHARTS}/timeline.svg"] = timeline_image(races[race.race], [finding])
+    return made
 
 
 def write_all(
@@ -61,7 +76,7 @@ def write_all(
         outcome: The run.
         history: Its events.
         folder: The run's folder; made if absent.
-        only: Names out of `MAKERS`; None for all.
+        only: Names out of `MAKERS`, and ``charts`` for the folder of pictures; None for all.
         latest: Let ``latest`` beside the folder point at it.
 
     Returns:
@@ -70,14 +85,19 @@ def write_all(
     Raises:
         UsageError: The folder can't be written to.
     """
-    names = list(MAKERS) if only is None else list(only)
+    names = [*MAKERS, CHARTS] if only is None else list(only)
     races = pictures(history)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         written = []
         if not (folder / HISTORY).exists():
             written.append(_write(folder / HISTORY, (encode(event) for event in history)))
-        written += [_write(folder / name, [MAKERS[name](outcome, races)]) for name in names]
+        for name in names:
+            if name == CHARTS:
+                made = _charts(outcome, races)
+            else:
+                made = {name: MAKERS[name](outcome, races)}
+            written += [_write(folder / part, [data]) for part, data in made.items()]
         if latest:
             point_latest(folder)
     except OSError as error:
@@ -87,6 +107,7 @@ def write_all(
 
 def _write(path: Path, parts: Iterable[bytes]) -> Path:
     """Write a file so that a reader sees the old one or the new one, never a half."""
+    path.parent.mkdir(exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -10,7 +10,7 @@ from leaserace.harness.verdict import RaceResult, Verdict
 
 from .picture import Picture
 from .rows import canary_sentence
-from .story import stories_text
+from .story import leading, stories_text
 from .text import visible
 
 if TYPE_CHECKING:
@@ -96,8 +96,9 @@ def _case(race: RaceResult, races: Mapping[str, Picture], outcome: RunOutcome) -
 def _failure(race: RaceResult, races: Mapping[str, Picture]) -> Any:
     from junitparser import Failure
 
-    rule = race.findings[0].rule if race.findings else "invalid"
-    message = race.findings[0].message if race.findings else race.reason or race.observed
+    finding = leading(race)
+    rule = finding.rule if finding is not None else "invalid"
+    message = finding.message if finding is not None else race.reason or race.observed
     made = _result(Failure, message, rule)
     made.text = visible(stories_text(race, races, width=STORY_COLUMNS), keep_lines=True)
     return made

@@ -17,6 +17,7 @@ from leaserace.harness.history import Operation, OpType
 from leaserace.harness.verdict import Finding, RaceResult, Verdict
 
 from .picture import FaultSpan, LeaseSpan, Picture, intent_of, message_of, token_of
+from .story import proof_of
 from .text import answer_words, fault_figures, visible
 
 OPERATIONS_MAX = 120_000
@@ -228,21 +229,24 @@ class _Race:
 
     def _pins(self, operations: list[Operation], us: Any) -> list[list[Any]]:
         places = {op.op: place for place, op in enumerate(operations)}
-        return [
-            [
-                us(finding.t or self._when(finding, places, operations)),
-                visible(finding.rule),
-                visible(finding.message),
-                visible(", ".join(finding.spec)),
-                [places[op] for op in finding.ops if op in places],
-            ]
-            for finding in sorted(self._findings, key=lambda each: each.t)
-        ]
+        made = []
+        for finding in sorted(self._findings, key=lambda each: each.t):
+            proof = proof_of(finding, operations)
+            made.append(
+                [
+                    us(self._when(finding, proof)),
+                    visible(finding.rule),
+                    visible(finding.message),
+                    visible(", ".join(finding.spec)),
+                    [places[op.op] for op in proof],
+                ]
+            )
+        return made
 
-    def _when(self, finding: Finding, places: dict[str, int], operations: list[Operation]) -> int:
-        """A finding that names no time stands at the end of its last operation, or of the race."""
-        known = [operations[places[op]] for op in finding.ops if op in places]
-        return _last(known) if known else self._picture.end_ns
+    def _when(self, finding: Finding, proof: list[Operation]) -> int:
+        """Where to pin it; one that names no time, or one after the race, at its proof's end."""
+        end_ns = _last(proof) if proof else self._picture.end_ns
+        return finding.t if finding.ops and finding.t else end_ns
 
 
 def _last(operations: Iterable[Operation]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -15,7 +15,7 @@ from . import palette
 from .duplicates import Wrong, rate_sentences
 from .picture import Picture
 from .rows import Row, canary_sentence, headline, rows, verdict_sentences
-from .story import MAILBOX, Moment, Story, tell_picture
+from .story import MAILBOX, Moment, Story, by_rule, tell_picture, telling
 from .text import count, milliseconds, seconds, visible
 from .timeline import timeline_image
 
@@ -24,6 +24,7 @@ IMAGES_MAX = 1
 """Drawing one takes about a second; the timeline shows the rest."""
 WRONGS_MAX = 200
 RACES_MAX = 1_000
+RATES_MAX = 4
 
 _TITLES = {
     "stories": "What went wrong",
@@ -111,7 +112,7 @@ def _figures(outcome: RunOutcome) -> str:
 
 def stories(outcome: RunOutcome, races: Mapping[str, Picture]) -> str:
     """The proof of the first finding of each rule in each race, as a table and as an image."""
-    told = [(race, finding) for race in outcome.races for finding in _first_of_each_rule(race)]
+    told = telling(outcome.races)
     if not told:
         return ""
     cards = []
@@ -119,17 +120,9 @@ def stories(outcome: RunOutcome, races: Mapping[str, Picture]) -> str:
         picture = races.get(race.race)
         cards.append(_story(race, finding, picture, image=number < IMAGES_MAX))
     if len(told) > STORIES_MAX:
-        more = count(len(told) - STORIES_MAX, "more finding")
-        cards.append(f'<p class="note">{more}: the timeline below pins every one.</p>')
+        more = count(len(told) - STORIES_MAX, "more race")
+        cards.append(f'<p class="note">{more} failed: the timeline pins every finding.</p>')
     return _section("stories", "What went wrong", "\n".join(cards))
-
-
-def _first_of_each_rule(race: RaceResult) -> Iterator[Finding]:
-    seen: set[str] = set()
-    for finding in race.findings:
-        if finding.rule not in seen:
-            seen.add(finding.rule)
-            yield finding
 
 
 def _story(race: RaceResult, finding: Finding, picture: Picture | None, *, image: bool) -> str:
@@ -145,11 +138,27 @@ def _story(race: RaceResult, finding: Finding, picture: Picture | None, *, image
         parts.append(_moments(tell_picture(race, finding, picture)))
         if image:
             parts.append(_image(timeline_image(picture, [finding]), f"Timeline: {finding.message}"))
+    parts.append(_also(race, finding))
     if race.masked_by:
         parts.append(f'<p class="small muted">Would be masked by: {escape(race.masked_by)}</p>')
     if race.again:
         parts.append(_again(race.again))
     return "\n".join([*parts, "</article>"])
+
+
+def _also(race: RaceResult, told: Finding) -> str:
+    """What other rules say of the same race, a sentence each."""
+    items = "".join(
+        f"<li><code>{escape(rule)}</code>: {escape(findings[0].message)}"
+        f"{f' (and {len(findings) - 1:,} more)' if len(findings) > 1 else ''}</li>"
+        for rule, findings in by_rule(race.findings).items()
+        if rule != told.rule
+    )
+    return (
+        f'<p class="small muted">Also in this race:</p><ul class="small">{items}</ul>'
+        if items
+        else ""
+    )
 
 
 def _moments(story: Story) -> str:
@@ -207,7 +216,7 @@ def _image(svg: bytes, title: str) -> str:
 
 def wrong(outcome: RunOutcome, found: Sequence[Wrong]) -> str:
     """What arrived and should not have, with rates; nothing wrong is said as a rate too."""
-    rates = "".join(f"<p>{escape(each)}.</p>" for each in rate_sentences(outcome))
+    rates = _rates(rate_sentences(outcome))
     if not found:
         return _section("wrong", "What arrived and should not have", f"<p>Nothing.</p>{rates}")
     columns = (
@@ -226,6 +235,15 @@ def wrong(outcome: RunOutcome, found: Sequence[Wrong]) -> str:
     note = f'<p class="note">{more:,} more; see the frames.</p>' if more > 0 else ""
     table_ = _table(columns, body, numbers=("copies",))
     return _section("wrong", "What arrived and should not have", table_ + note + rates)
+
+
+def _rates(sentences: Sequence[str]) -> str:
+    shown, rest = sentences[:RATES_MAX], sentences[RATES_MAX:]
+    text = "".join(f"<p>{escape(each)}.</p>" for each in shown)
+    if rest:
+        more = "".join(f"<p>{escape(each)}.</p>" for each in rest)
+        text += f"<details><summary>{len(rest):,} more rates</summary>{more}</details>"
+    return text
 
 
 def _wrong(row: Wrong) -> str:

@@ -14,7 +14,7 @@ from leaserace.harness.history import History
 from leaserace.harness.outcome import CanaryResult, RunOutcome
 from leaserace.harness.verdict import RaceResult, Verdict
 
-from .story import story_text, tell
+from .story import leading, story_text, tell, telling
 from .table import table_text
 from .text import visible
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 STORIES_MAX = 3
 """Stories told on a terminal; the rest stands in the run's files."""
 WIDTH_PIPE = 100
-EXPECTED = "scenario.expected"
-"""The plainest rule: another one, where there is one, says more."""
 
 
 class Line:
@@ -53,7 +51,8 @@ class Line:
         if self._task is not None:
             self._progress.advance(self._task)
         if result.verdict in (Verdict.INVALID, Verdict.UNKNOWN):
-            why = result.findings[0].message if result.findings else result.reason
+            finding = leading(result)
+            why = result.reason if finding is None else finding.message
             self._progress.console.print(
                 f"{result.race}: {result.verdict}: {visible(why)}", markup=False, highlight=False
             )
@@ -129,9 +128,8 @@ def stories(outcome: RunOutcome, history: History, *, width: int) -> Iterator[st
         history: Its events.
         width: Columns of the terminal.
     """
-    failing = [race for race in outcome.races if race.findings]
-    for race in failing[:STORIES_MAX]:
-        finding = min(race.findings, key=lambda each: each.rule == EXPECTED)
+    failing = telling(outcome.races)
+    for race, finding in failing[:STORIES_MAX]:
         yield story_text(tell(race, finding, history.of_race(race.race)), width=width)
     if len(failing) > STORIES_MAX:
         yield f"{len(failing) - STORIES_MAX} more races failed; summary.md tells each.\n"

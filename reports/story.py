@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
-from leaserace.harness.history import History, Operation
+from leaserace.harness.history import History, Operation, OpType
 from leaserace.harness.verdict import Finding, RaceResult
 
-from .picture import Arrival, Picture, intent_of, pictures
+from .picture import Arrival, Picture, intent_of, pictures, token_of
 from .text import answer_words, call_words, count, fault_words, milliseconds, short_id, visible
 
 LINES_MAX = 12
@@ -17,6 +17,8 @@ LINES_MAX = 12
 COLUMN_MIN = 20
 """Below so many characters a column, the agents stand beneath each other instead."""
 MAILBOX = "receiving mailbox"
+_TURNS = frozenset({"acquire", "suppress", "unsuppress", "override"})
+"""Calls that change what a contact allows; a story tells them also where no finding names them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,12 +73,13 @@ def tell(result: RaceResult, finding: Finding, race: History) -> Story:
 
 def tell_picture(result: RaceResult, finding: Finding, picture: Picture) -> Story:
     """The same from a picture of the race."""
-    proof = _proof(finding, picture.operations)
+    proof = proof_of(finding, picture.operations)
     told: list[Moment] = []
     if proof:
         begin = proof[0].invoked_ns
         end = max(finding.t, *(op.completed_ns or op.invoked_ns for op in proof))
-        between = [*_faults(finding, picture, begin, end), *_deliveries(proof, picture)]
+        agents = {*finding.agents, *(op.agent for op in proof)}
+        between = [*_faults(agents, picture, begin, end), *_deliveries(proof, picture)]
         instants = {moment.t for moment in between}
         instants |= {t for op in proof for t in (op.invoked_ns, op.completed_ns) if t is not None}
         told = [moment for op in proof for moment in _of_operation(op, instants)]
@@ -91,11 +94,11 @@ def tell_picture(result: RaceResult, finding: Finding, picture: Picture) -> Stor
     )
 
 
-def _proof(finding: Finding, operations: Sequence[Operation]) -> list[Operation]:
+def proof_of(finding: Finding, operations: Sequence[Operation]) -> list[Operation]:
     """The operations that prove it; where a finding names none, the contact's last ones."""
     named = set(finding.ops)
     if named:
-        return [op for op in operations if op.op in named]
+        return _with_grants(named, operations)
     near = [
         op
         for op in operations
@@ -103,6 +106,28 @@ def _proof(finding: Finding, operations: Sequence[Operation]) -> list[Operation]
         and (not finding.t or op.invoked_ns <= finding.t)
     ]
     return near[-6:]
+
+
+def _with_grants(named: Set[str], operations: Sequence[Operation]) -> list[Operation]:
+    """The operations named, with the grants of the tokens they carry and those between.
+
+    There the story begins, and there the contact went to somebody else.
+    """
+    proof = [op for op in operations if op.op in named]
+    tokens = {(op.agent, op.contact, token_of(op)) for op in proof if token_of(op)}
+    contacts = {op.contact for op in proof if op.contact}
+    end = max((op.completed_ns or op.invoked_ns for op in proof), default=0)
+    begin = min((op.invoked_ns for op in proof), default=0)
+    told = []
+    for op in operations:
+        granted = op.f == "acquire" and op.type is OpType.OK
+        if granted and (op.agent, op.contact, token_of(op)) in tokens:
+            begin = min(begin, op.invoked_ns)
+    for op in operations:
+        turn = op.f in _TURNS and op.type is OpType.OK and op.contact in contacts
+        if op.op in named or (turn and begin <= op.invoked_ns <= end):
+            told.append(op)
+    return told
 
 
 def _of_operation(op: Operation, instants: Iterable[int]) -> list[Moment]:
@@ -119,17 +144,18 @@ def _of_operation(op: Operation, instants: Iterable[int]) -> list[Moment]:
     ]
 
 
-def _faults(finding: Finding, picture: Picture, begin: int, end: int) -> list[Moment]:
-    """Faults of those involved and of the surroundings, and a skew that was there before."""
+def _faults(agents: Set[str], picture: Picture, begin: int, end: int) -> list[Moment]:
+    """Faults of those involved and of the surroundings, also one that began before and lasts."""
     told = []
     for span in picture.faults:
-        if span.agent and span.agent not in finding.agents:
+        if span.agent and span.agent not in agents:
             continue
         both = [(span.begin_ns, True)]
         if span.end_ns is not None and span.fault != "lost_reply":
             both.append((span.end_ns, False))
+        lasts = span.end_ns is None or span.end_ns >= begin
         for t, begins in both:
-            if (begin <= t <= end) or (span.fault == "skew" and begins and t < begin):
+            if begin <= t <= end or (begins and lasts and t < begin):
                 text = fault_words(span.fault, span.point, span.detail, begins=begins)
                 told.append(Moment(t=t, who=span.agent or MAILBOX, text=text, proof=False))
     return sorted(told, key=lambda moment: moment.t)
@@ -239,6 +265,32 @@ def _sign(moment: Moment) -> str:
     return "! " if moment.pinned else ""
 
 
+def by_rule(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
+    """Findings by rule, in order; rules of the history before a script's own expectations.
+
+    The former say what was broken, the latter only that something was.
+    """
+    made: dict[str, list[Finding]] = {}
+    for finding in findings:
+        made.setdefault(finding.rule, []).append(finding)
+    return dict(sorted(made.items(), key=lambda item: item[0].startswith("scenario.")))
+
+
+def leading(race: RaceResult) -> Finding | None:
+    """The finding to tell first, or None."""
+    return next((findings[0] for findings in by_rule(race.findings).values()), None)
+
+
+def telling(races: Iterable[RaceResult]) -> list[tuple[RaceResult, Finding]]:
+    """Each failing race with its leading finding; what was not told yet comes first.
+
+    A variant that broke the same rule as the one before tells nothing new.
+    """
+    pairs = [(race, finding) for race in races if (finding := leading(race)) is not None]
+    firsts = {(race.scenario, finding.rule): race.race for race, finding in reversed(pairs)}
+    return sorted(pairs, key=lambda pair: firsts[pair[0].scenario, pair[1].rule] != pair[0].race)
+
+
 def stories_text(
     result: RaceResult,
     races: History | Mapping[str, Picture],
@@ -257,20 +309,28 @@ def stories_text(
     if isinstance(races, History):
         races = pictures(races.of_race(result.race))
     picture = races.get(result.race) or Picture(race=result.race)
-    by_rule: dict[str, list[Finding]] = {}
-    for finding in result.findings:
-        by_rule.setdefault(finding.rule, []).append(finding)
-    parts = []
-    for rule, findings in list(by_rule.items())[:limit]:
+    rules, parts = by_rule(result.findings), []
+    for rule, findings in list(rules.items())[:limit]:
         text = story_text(tell_picture(result, findings[0], picture), width=width)
         if len(findings) > 1:
             text += (
                 f"and {count(len(findings) - 1, 'more finding')} of {visible(rule)} in this race\n"
             )
         parts.append(text)
-    if len(by_rule) > limit:
-        parts.append(f"and findings of {count(len(by_rule) - limit, 'more rule')}\n")
+    if len(rules) > limit:
+        parts.append(f"and findings of {count(len(rules) - limit, 'more rule')}\n")
     return "\n".join(parts)
 
 
-__all__ = ["MAILBOX", "Moment", "Story", "stories_text", "story_text", "tell"]
+__all__ = [
+    "MAILBOX",
+    "Moment",
+    "Story",
+    "by_rule",
+    "leading",
+    "stories_text",
+    "story_text",
+    "tell",
+    "tell_picture",
+    "telling",
+]

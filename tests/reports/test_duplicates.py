@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from leaserace.harness.history import History
 from leaserace.harness.verdict import Finding
 from leaserace.reports.duplicates import (
@@ -12,7 +10,6 @@ from leaserace.reports.duplicates import (
     FORBIDDEN,
     OTHER_KEY,
     SAME_KEY,
-    interval,
     rate_sentences,
     wrongs,
     wrongs_frame,
@@ -107,17 +104,3 @@ def test_a_finding_is_said_with_its_interval_and_the_green_runs_still_needed() -
     (sentence,) = rate_sentences(outcome(race))
     assert "a finding in 1 of 100 rounds (0.18 % to 5.4 % at 95 %)" in sentence
     assert "2,604 rounds without one before a mend may be believed at 99 %" in sentence
-
-
-@pytest.mark.parametrize(
-    ("hits", "trials", "low", "high"),
-    [
-        (0, 10, 0.0, 0.2775),
-        (1, 100, 0.00177, 0.0545),
-        (10, 10, 0.7225, 1.0),
-        (5, 10, 0.2366, 0.7634),
-    ],
-)
-def test_intervals_are_wilsons(hits: int, trials: int, low: float, high: float) -> None:
-    """Figures from the published formula."""
-    assert list(interval(hits, trials)) == pytest.approx([low, high], abs=1e-4)

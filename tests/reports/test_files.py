@@ -122,8 +122,11 @@ def test_the_same_run_is_written_as_the_same_bytes(tmp_path: Path) -> None:
     """Two renderings of one history are byte-identical."""
     for name in ("one", "two"):
         write_all(failing(), stale_token(), tmp_path / name)
-    for path in (tmp_path / "one").iterdir():
-        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes(), path.name
+    paths = [path for path in (tmp_path / "one").rglob("*") if path.is_file()]
+    assert len(paths) > 8
+    for path in paths:
+        other = tmp_path / "two" / path.relative_to(tmp_path / "one")
+        assert path.read_bytes() == other.read_bytes(), path.name
 
 
 def test_a_run_is_read_back_through_latest(tmp_path: Path) -> None:
