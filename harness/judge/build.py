@@ -8,7 +8,7 @@ never accuses.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Mapping as MappingOf
 from typing import Any
 
@@ -126,14 +126,27 @@ class Builder:
                 yield from self._ready(0 if by_commit else WINDOW)
         yield from self._ready(0)
 
-    def decisions(self, records: Iterable[Record]) -> Iterator[AuditEvent]:
-        """The audit records that the lines stand for, in commit order."""
+    def decisions(
+        self, records: Iterable[Record], state_of: Callable[[int, int], Any] | None = None
+    ) -> Iterator[AuditEvent]:
+        """The audit records that the lines stand for, in commit order.
+
+        Args:
+            records: In order.
+            state_of: From where a line begins, and which object on it, to the policy state it tells; without it only
+                refusals carry theirs.
+        """
         last = -1
         for record in records:
-            for action in self._actions[record.event][:1]:
-                if record.seq is not None and record.seq > last:
-                    last = record.seq
-                    yield self._decision(record, action)
+            seq = record.line if record.seq is None else record.seq
+            if seq > last:
+                last = seq
+                state = state_of(record.offset, record.item) if state_of else record.state
+                yield self._decision(record, self._actions[record.event][0], seq, state)
+
+    def forget(self, contact: str) -> None:
+        """A contact is done with."""
+        self._people.pop(contact, None)
 
     def _ready(self, keep: int) -> list[LogEvent]:
         """Events whose place is certain."""
@@ -169,12 +182,14 @@ class Builder:
             if call is not None:
                 person.calls.append(call)
             return
-        call = next((each for each in reversed(person.calls) if each.fits(record, f)), None)
+        call = None
+        if action.phase is not Phase.WHOLE:
+            call = next((each for each in reversed(person.calls) if each.fits(record, f)), None)
         if call is not None:
             person.calls.remove(call)
             _, end_ns = self._doubt.span(record)
         else:
-            if action.phase is not Phase.WHOLE and f in self._begun:
+            if action.phase not in {Phase.WHOLE, Phase.REPLAY} and f in self._begun:
                 self._assumed["end without begin"] += 1
             begin_ns, end_ns = self._doubt.whole(record)
             call = self._invoke(person, record, action, place=place, t=begin_ns)
@@ -277,10 +292,10 @@ class Builder:
             )
         )
 
-    def _decision(self, record: Record, action: Action) -> AuditEvent:
+    def _decision(self, record: Record, action: Action, seq: int, state: Any) -> AuditEvent:
         event, decided = decision(record, action, begun=action.f in self._begun)
         value: dict[str, Any] = {
-            "seq": record.seq,
+            "seq": seq,
             "at_ms": record.t // 1_000_000,
             "actor": record.agent or NOBODY,
             "event": event,
@@ -289,12 +304,11 @@ class Builder:
             "token": record.token,
             "owner": record.owner or None,
             "reasons": [],
-            "state": record.state or {},
+            "state": state or {},
             "message_id": record.message_id or None,
             "idempotency_key": record.key or None,
         }
-        assert record.seq is not None
-        return AuditEvent(t=record.t, race=RACE, seq=record.seq, value=value)
+        return AuditEvent(t=record.t, race=RACE, seq=seq, value=value)
 
 
 def _when(item: tuple[int, int, LogEvent]) -> tuple[int, int]:
@@ -303,8 +317,9 @@ def _when(item: tuple[int, int, LogEvent]) -> tuple[int, int]:
 
 def _name(record: Record, place: int) -> str:
     """The operation's id: the line that begins it, so that a finding leads back to the log."""
+    item = f"#{record.item + 1}" if record.item else ""
     part = f".{record.part}" if record.part else ""
-    return f"L{record.line}{part}{f'-{place}' if place else ''}"
+    return f"L{record.line}{item}{part}{f'-{place}' if place else ''}"
 
 
 __all__ = ["RACE", "Builder", "LogEvent"]

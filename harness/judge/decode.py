@@ -15,8 +15,8 @@ from .problems import Problems
 
 Found = tuple[Any, ...]
 """Values of one line, in the places its `Layout` says; the last one is always None."""
-Decoded = tuple[int, int, Found]
-"""Number of a line, where it begins, and its values."""
+Decoded = tuple[int, int, int, Found]
+"""Number of a line, where it begins, which of several objects on it, and its values."""
 Step = tuple[int, tuple[str, ...]]
 """A top-level field, and the names to go down by."""
 
@@ -108,10 +108,10 @@ def json_lines(
             try:
                 if data[:1] != b"[":
                     found = take(decode(data))
-                    yield number, offset, complete(found) if complete else found
+                    yield number, offset, 0, complete(found) if complete else found
                 else:
-                    for each in decode_list(data):
-                        yield number, offset, layout.complete(take(each))
+                    for item, each in enumerate(decode_list(data)):
+                        yield number, offset, item, layout.complete(take(each))
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
                 if data.strip() and problems.add(number, _json_problem(chunk, data, error)):
                     return
@@ -156,7 +156,7 @@ def csv_rows(
     while (row := source.row()) is not None:
         if len(row) > widest:
             values = tuple(row[place].strip() or None for place in places)
-            yield source.number, source.offset, layout.complete((*values, None))
+            yield source.number, source.offset, 0, layout.complete((*values, None))
         elif row and problems.add(source.number, f"{len(row)} columns, {len(header)} expected"):
             return
 

@@ -51,6 +51,8 @@ class Phase(StrEnum):
     """Which end of an operation a line tells."""
 
     BEGIN = "begin"
+    END = "end"
+    """The end; the outcome stands in the code."""
     OK = "ok"
     FAIL = "fail"
     UNKNOWN = "unknown"
@@ -213,6 +215,7 @@ class Mapping(_Table, frozen=True, kw_only=True):
         kinds: The log's kinds of message to ``commercial`` or ``transactional``.
         formats: Formats of further times, by the name of the field in ``[fields]``.
         clocks: Agent to how many seconds its clock is ahead.
+        lenient: Whether fields may be named that no line has.
     """
 
     time: TimeTable
@@ -225,6 +228,7 @@ class Mapping(_Table, frozen=True, kw_only=True):
     kinds: dict[str, str] = {}
     formats: dict[str, str] = {}
     clocks: dict[str, float] = {}
+    lenient: bool = False
     contact: ContactTable = ContactTable()
     intent: IntentTable = IntentTable()
     settings: SettingsTable = SettingsTable()
@@ -280,7 +284,7 @@ def _actions(text: str) -> tuple[Action, ...]:
 def _meanings() -> str:
     return (
         f"write delivery, dispatch, ignore, or one of {', '.join(OPERATIONS)}, "
-        "alone or with .begin, .ok, .fail, .unknown or .replay"
+        "alone or with .begin, .end, .ok, .fail, .unknown or .replay"
     )
 
 

@@ -10,6 +10,7 @@ from .mapping import Mapping, mapping_from
 OURS: MappingOf[str, Any] = {
     "version": 1,
     "format": "jsonl",
+    "lenient": True,
     "time": {"field": "at_ms", "format": "unix_ms"},
     "fields": {
         "event": ["event", "decision"],
@@ -20,9 +21,9 @@ OURS: MappingOf[str, Any] = {
         "token": "token",
         "owner": "owner",
         "lease_key": "key",
-        "held_token": "state.lease_token",
-        "held_until": "state.lease_expires_at_ms",
-        "until": "state.cooldown_until_ms",
+        "held_token": "state.lease.token",
+        "held_until": "state.lease.expires_at_ms",
+        "until": "state.cooldown.until_ms",
         "idempotency_key": "idempotency_key",
         "message_id": "message_id",
     },
@@ -33,6 +34,7 @@ OURS: MappingOf[str, Any] = {
         "send/authorized": "send.begin",
         "send/replayed": "send.replay",
         "dispatch/dispatching": "dispatch",
+        "dispatch/*": "send.fail",
         "deliver/delivered": ["send.ok", "delivery"],
         "deliver/unknown": "send.unknown",
         "deliver/withdrawn": "send.fail",

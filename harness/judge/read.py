@@ -18,7 +18,6 @@ from . import values
 from .decode import Decoded, Found, Layout, csv_rows, json_lines
 from .identity import Contacts, key_function
 from .lines import WHOLE, Span, open_log
-
 from .mapping import RESULTS, Action, Mapping, Phase
 from .problems import BadLine, Left, Problems
 from .records import Record
@@ -91,13 +90,16 @@ class Reader:
         self._codes.update({result: result for result in RESULTS})
         self._codes.update(mapping.codes)
         self._needs_code = [
-            any(each.phase is Phase.WHOLE and each.f != "delivery" for each in actions)
+            any(
+                each.phase in {Phase.WHOLE, Phase.END} and each.f not in {"delivery", "dispatch"}
+                for each in actions
+            )
             for actions in self.actions
         ]
         self._is_csv = mapping.format == "csv" or (
             not mapping.format and path.name.removesuffix(".gz").lower().endswith((".csv", ".tsv"))
         )
-        self._paths = self._wanted()
+        self._paths = wanted_fields(mapping)
         self._layout = Layout(self._paths, nested=not self._is_csv)
         self._at, self._nothing = self._layout.at, self._layout.nothing
         self._event_parts = [at for name, at in self._at.items() if name.startswith("event.")]
@@ -110,19 +112,6 @@ class Reader:
             or any(mapping.has(name) for name in ("code", "kind", "ttl_s", "duration_s"))
         )
         self._convert = self._conversions()
-
-    def _wanted(self) -> dict[str, tuple[str, ...]]:
-        """Name to the fields that may carry it; parts of the event and the intent one by one."""
-        mapping = self.mapping
-        names = [name for name in (*_SPECIAL, *_OPTIONAL) if mapping.paths(name)]
-        wanted = {name: mapping.paths(name) for name in names}
-        if len(wanted.get("event", ())) > 1:
-            for place, path in enumerate(wanted.pop("event")):
-                wanted[f"event.{place}"] = (path,)
-        for name, fields in (("intent", mapping.intent.fields), ("state", mapping.state.fields)):
-            for place, path in enumerate(fields):
-                wanted[f"{name}.{place}"] = (path,)
-        return wanted
 
     def _conversions(self) -> list[tuple[int, int, values.Convert, str]]:
         """Place in the row, place in the decoded line, conversion and name of each optional field."""
@@ -164,7 +153,7 @@ class Reader:
         to_ns = parser(self.mapping.time.format, self.zones)
         at_time = self._at["time"]
         last_ns, resolution_ns = 0, seen.resolution_ns
-        for number, offset, found in decoded:
+        for number, offset, item, found in decoded:
             seen.lines = number
             if absent:
                 self._tick(found)
@@ -189,6 +178,8 @@ class Reader:
                 resolution_ns = seen.resolution_ns = resolution_ns // 1000
             for row in rows:
                 row[0], row[1], row[2] = t, number, offset
+                if item:
+                    row[_ITEM] = item
                 yield row
             seen.rows += len(rows)
 
@@ -325,17 +316,34 @@ class Reader:
         Raises:
             UsageError: It names the first one.
         """
-        if not names or self.seen.lines == self.problems.count:
-            return
-        name = names[0]
-        raise UsageError(
-            f"{self.path.name}: the mapping says that {name.partition('.')[0]} stands in the field "
-            f"{self._named(name)}, but none of its {self.seen.lines:,} lines has that field"
-        )
+        if names and self.seen.lines > self.problems.count:
+            raise absent(self.path.name, names[0], self._paths[names[0]], self.seen.lines)
 
     def _named(self, name: str) -> str:
         paths = self._paths.get(name) or self.mapping.paths(name)
         return " or ".join(map(repr, paths))
+
+
+def wanted_fields(mapping: Mapping) -> dict[str, tuple[str, ...]]:
+    """Name to the fields that may carry it; parts of the event, intent and state one by one."""
+    names = [name for name in (*_SPECIAL, *_OPTIONAL) if mapping.paths(name)]
+    wanted = {name: mapping.paths(name) for name in names}
+    if len(wanted.get("event", ())) > 1:
+        for place, path in enumerate(wanted.pop("event")):
+            wanted[f"event.{place}"] = (path,)
+    for name, fields in (("intent", mapping.intent.fields), ("state", mapping.state.fields)):
+        for place, path in enumerate(fields):
+            wanted[f"{name}.{place}"] = (path,)
+    return wanted
+
+
+def absent(log: str, name: str, paths: Sequence[str], lines: int) -> UsageError:
+    """The error for a field that no line of a log has."""
+    fields = " or ".join(map(repr, paths))
+    return UsageError(
+        f"{log}: the mapping says that {name.partition('.')[0]} stands in the field {fields}, "
+        f"but none of its {lines:,} lines has that field"
+    )
 
 
 class _Names:
@@ -366,6 +374,8 @@ _EVENT, _CONTACT, _RECIPIENT = 3, 4, 7
 _CODE, _INTENT, _EXPIRES, _STARTED = (
     _PLACE[name] for name in ("code", "intent", "expires_ms", "started")
 )
-_STORE, _KIND, _PART, _STATE = (_PLACE[name] for name in ("store_ms", "kind", "part", "state"))
+_STORE, _KIND, _PART, _ITEM, _STATE = (
+    _PLACE[name] for name in ("store_ms", "kind", "part", "item", "state")
+)
 
-__all__ = ["Reader", "Row"]
+__all__ = ["Reader", "Row", "absent", "wanted_fields"]

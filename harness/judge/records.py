@@ -20,6 +20,7 @@ class Record(msgspec.Struct, array_like=True, gc=False):
         record_id: Of the line itself, for lines that come twice.
         recipient: As the log spells it.
         intent: Name of the logical send, where it is not the key or the message id.
+        item: Which of several objects on one line, from 0.
         part: Which of several recipients of one line, from 0.
         state: The policy state a refusal was made on.
         Further fields as in `FieldTable`; times in milliseconds, `started` in nanoseconds.
@@ -55,6 +56,7 @@ class Record(msgspec.Struct, array_like=True, gc=False):
     replay: bool = False
     person: str = ""
     part: int = 0
+    item: int = 0
     state: Any = None
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
 
 from ..contract import Capability
-from ..history import DeliveryEvent
+from ..history import DeliveryEvent, Operation
 from ..rules.base import Rule
 from ..rules.claims import Claim
 from ..rules.leases import RenewalHolds
 from ..rules.ledger import Intent, View
+from ..rules.sends import Arrived
 from ..verdict import Finding
 
 
@@ -62,4 +64,31 @@ class RenewalOfAnyLength(RenewalHolds):
         return None if problem and problem.startswith("it ends ") else problem
 
 
-__all__ = ["KeyPerSend", "RenewalOfAnyLength"]
+class ArrivedInTime(Arrived):
+    """`Arrived` for a log that ends while messages are on their way: those are counted, not blamed.
+
+    Attributes:
+        settled_ns: What was acknowledged after it may still arrive.
+        unsettled: How many messages that were.
+    """
+
+    settled_ns: ClassVar[int] = 0
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.unsettled = 0
+
+    def finish(self, open_ops: Sequence[Operation]) -> Iterable[Finding]:
+        for finding in super().finish(open_ops):
+            if finding.t > self.settled_ns:
+                self.unsettled += 1
+            else:
+                yield finding
+
+
+def arrived_before(settled_ns: int) -> type[Rule]:
+    """`ArrivedInTime` for a log whose messages are settled until then."""
+    return type("ArrivedBefore", (ArrivedInTime,), {"settled_ns": settled_ns})
+
+
+__all__ = ["ArrivedInTime", "KeyPerSend", "RenewalOfAnyLength", "arrived_before"]

@@ -17,6 +17,7 @@ from .spill import Shards
 
 LENGTHS_KEPT = 1_000
 GRANTS_KEPT = 100_000
+AGENTS_KEPT = 10_000
 _PLACE = {name: place for place, name in enumerate(Record.__struct_fields__)}
 _T, _EVENT, _CONTACT, _AGENT = (_PLACE[name] for name in ("t", "event", "contact", "agent"))
 _TOKEN, _STORE, _EXPIRES = (_PLACE[name] for name in ("token", "store_ms", "expires_ms"))
@@ -32,6 +33,7 @@ class Scanned(msgspec.Struct, kw_only=True):
         absent: Mapped fields that no line had.
         lengths_ms: Length of a lease to how often it was granted, as far as the log tells.
         offsets: Agent to how far its clock was ahead.
+        agents: Who acted, at most `AGENTS_KEPT`.
         identity: Name of the identity function.
         strange, strange_example: Recipients that are no address.
         no_zone, twice, never: Times without a zone; local times that exist twice, or never.
@@ -43,6 +45,7 @@ class Scanned(msgspec.Struct, kw_only=True):
     absent: list[str]
     lengths_ms: dict[int, int]
     offsets: dict[str, Offset]
+    agents: list[str]
     identity: str
     strange: int = 0
     strange_example: str = ""
@@ -58,6 +61,7 @@ class Scanned(msgspec.Struct, kw_only=True):
         self.absent = [name for name in self.absent if name in other.absent]
         for length_ms, count in other.lengths_ms.items():
             self.lengths_ms[length_ms] = self.lengths_ms.get(length_ms, 0) + count
+        self.agents = sorted({*self.agents, *other.agents})[:AGENTS_KEPT]
         self.strange += other.strange
         self.strange_example = self.strange_example or other.strange_example
         self.no_zone += other.no_zone
@@ -145,8 +149,11 @@ def scan(path: Path, mapping: Mapping, span: Span, folder: Path, shards: int) ->
     clocks = _Clocks(reader.actions) if mapping.time.clock == "agent" else None
     add, note = files.add, lengths.note
     tells_leases = mapping.does("acquire") or mapping.does("renew")
+    agents: set[str] = set()
     for row in reader.rows():
         add(row)
+        if row[_AGENT] not in agents and len(agents) < AGENTS_KEPT:
+            agents.add(row[_AGENT])
         if tells_leases:
             note(row)
         if clocks is not None:
@@ -161,6 +168,7 @@ def scan(path: Path, mapping: Mapping, span: Span, folder: Path, shards: int) ->
         absent=list(reader.absent),
         lengths_ms=lengths.lengths_ms,
         offsets=skews.offsets(told_s),
+        agents=sorted(agents),
         identity=reader.identity,
         strange=reader.contacts.strange,
         strange_example=reader.contacts.example,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from .doubt import Doubt
-from .lines import GZIP_MAGIC, line_at
+from .raw import RawLines
 from .records import Record
 
 IDS_KEPT = 500_000
@@ -23,25 +22,19 @@ class Twice:
     enough where the text can be looked at: two deliveries may differ in what is not mapped.
 
     Args:
-        path: The log.
+        raw: Looks lines up.
         doubt: In which order records come.
         has_ids: Whether lines carry an id of their own.
         assumed: Where the lines left out are counted.
     """
 
-    def __init__(self, path: Path, doubt: Doubt, *, has_ids: bool, assumed: Counter[str]) -> None:
+    def __init__(
+        self, raw: RawLines, doubt: Doubt, *, has_ids: bool, assumed: Counter[str]
+    ) -> None:
+        self._raw = raw
         self._doubt = doubt
         self._has_ids = has_ids
         self._assumed = assumed
-        with path.open("rb") as file:
-            packed = file.read(2) == GZIP_MAGIC
-        # In a packed file looking back would cost more than it is worth.
-        self._file = None if packed else path.open("rb")
-
-    def close(self) -> None:
-        """Close the log."""
-        if self._file is not None:
-            self._file.close()
 
     def without(self, records: Iterable[Record]) -> Iterator[Record]:
         """The records, in order, without those of lines that came before."""
@@ -76,10 +69,11 @@ class Twice:
             yield record
 
     def _same_text(self, first: Record, second: Record) -> bool:
-        if self._file is None:
+        if self._raw.packed:  # looking back in a packed file would cost more than it is worth
             return True
-        one = line_at(self._file, first.offset)
-        return one == line_at(self._file, second.offset) and first.offset != second.offset
+        if first.offset == second.offset or first.item != second.item:
+            return False
+        return self._raw.text(first.offset) == self._raw.text(second.offset)
 
 
 def _fields(record: Record) -> tuple[Any, ...]:
