@@ -137,6 +137,8 @@ class Stage:
         self.drafts: list[Draft] = []
         self.cleared_at_ms: dict[int, int] = {}
         self.moments: dict[Moment, int] = {}
+        self.is_listed = False
+        """A contact was put on the list."""
         self.told: list[Told] = []
 
     def _person(self, index: int) -> Contact:
@@ -260,6 +262,7 @@ class Stage:
     def _suppress(self, step: Step) -> Told | None:
         if step.option == Cause.LATE:
             return self._tell_late(step)
+        self.is_listed = True
         return self._call(step, "suppress", address=self._address(step), reason=step.option)
 
     def _clear(self, step: Step) -> Told | None:

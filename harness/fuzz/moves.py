@@ -1,0 +1,234 @@
+"""From a drawn number to a step that can be made where the run stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..contract import Capability
+from .stage import Stage
+from .steps import (
+    AGENT,
+    PERSON,
+    Cause,
+    Habit,
+    Moment,
+    Shape,
+    Side,
+    Step,
+    Token,
+    Trouble,
+    Verb,
+)
+
+LENGTHS = {
+    "lease_s": (60.0, 2.0),
+    "cooldown_s": (0.0, 0.0, 300.0, 5.0),
+    "window_s": (86_400.0, 30.0),
+}
+LENGTHS_REAL = {
+    "lease_s": (0.4,),
+    "cooldown_s": (0.0, 0.0, 0.6),
+    "window_s": (86_400.0, 86_400.0, 1.0),
+}
+"""Lengths that can be waited for."""
+SKEWS_S = (3600, -3600, 90, -90)
+AGENTS_MAX, CONTACTS_MAX = 4, 2
+CODES_MAX = 2**24 - 1
+"""Above 24 bits Hypothesis prefers small numbers."""
+
+
+class Draw:
+    """Takes a number apart, one choice after the other.
+
+    Args:
+        code: The number.
+    """
+
+    __slots__ = ("_left",)
+
+    def __init__(self, code: int) -> None:
+        self._left = code
+
+    def of(self, choices: Sequence[Any]) -> Any:
+        """One of these."""
+        self._left, place = divmod(self._left, len(choices))
+        return choices[place]
+
+
+SEATS = range(AGENTS_MAX)
+PLACES = range(12)
+CONTACTS = (0, 0, 0, 1)
+SPELLINGS = (0, 0, 1, 2)
+TOKENS = (Token.OWN, Token.OWN, Token.OWN, Token.FIRST, Token.OTHERS)
+SEND_TOKENS = (*(Token.OWN,) * 6, Token.FIRST, Token.OTHERS, Token.NONE)
+HABITS = (
+    *(Habit.PLAIN,) * 14,
+    *(Habit.REPLY,) * 3,
+    Habit.NO_KEY,
+    Habit.BAD_KEY,
+    Habit.NO_ADDRESS,
+    Habit.BAD_SUBJECT,
+)
+RETRY_HABITS = (Habit.PLAIN, Habit.PLAIN, Habit.DRIFTED, Habit.REWORDED)
+BACK = (0, 0, 0, 1, 2)
+MOMENTS = (*(Moment.LEASE,) * 4, *(each for each in Moment if each is not Moment.LEASE))
+SIDES = (Side.AFTER, Side.BEFORE, Side.AT)
+TROUBLES = (*(Trouble.NONE,) * 5, *(Trouble.PAUSE,) * 4, Trouble.LOSE, Trouble.CRASH)
+SEND_TROUBLES = (
+    *(Trouble.NONE,) * 5,
+    *(Trouble.PAUSE,) * 5,
+    Trouble.LOSE,
+    *(Trouble.CRASH,) * 2,
+    *(Trouble.SILENT,) * 2,
+    Trouble.REFUSE,
+)
+NO_TROUBLE = (Trouble.NONE,)
+WHO_CLEARS = (PERSON, PERSON, PERSON, AGENT)
+
+
+def shape_of(draw: Draw, lengths: Mapping[str, tuple[float, ...]]) -> Shape:
+    """What a run is made of."""
+    return Shape(
+        agents=draw.of((2, 2, 2, 3, AGENTS_MAX)),
+        contacts=draw.of((1, 1, CONTACTS_MAX)),
+        **{name: draw.of(values) for name, values in lengths.items()},
+    )
+
+
+# -- one verb ------------------------------------------------------------------------------------
+
+
+def step_of(verb: Verb, stage: Stage, draw: Draw) -> Step | None:
+    """A step with this verb, or the claim it needs first; None if nobody can make one."""
+    if verb in {Verb.TIME, Verb.CRASH_STORE}:
+        return Step(verb=verb, **_fields(verb, draw))
+    if verb in {Verb.RESUME, Verb.RESTART}:
+        seats = _seats(stage, lambda hand: hand.open if verb is Verb.RESUME else hand.is_dead)
+        return Step(verb=verb, agent=draw.of(seats)) if seats else None
+    free = _seats(stage, lambda hand: hand.is_free)
+    if not free:
+        return None
+    fields = _fields(verb, draw)
+    fields["contact"] = fields.get("contact", 0) % len(stage.contacts)
+    if verb in _UNDER_LEASE and fields["token"] is not Token.NONE:
+        holders = [seat for seat in free if _has(stage, seat, fields["contact"], fields["token"])]
+        if not holders:
+            verb, fields = Verb.ACQUIRE, {"contact": fields["contact"]}
+        free = holders or free
+    trouble, place = draw.of(_TROUBLES.get(verb, NO_TROUBLE)), draw.of(PLACES)
+    point = ""
+    if trouble in {Trouble.PAUSE, Trouble.CRASH}:
+        points = points_of(stage, verb)
+        point = points[place % len(points)]
+    if fields.get("option") == Cause.LATE:
+        trouble, point = Trouble.NONE, ""
+    return Step(verb=verb, agent=draw.of(free), trouble=trouble, point=point, **fields)
+
+
+def _seats(stage: Stage, fits: Callable[[Any], object]) -> list[int]:
+    return [index for index, hand in enumerate(stage.hands) if fits(hand)]
+
+
+def _has(stage: Stage, seat: int, contact: int, token: Token) -> bool:
+    """Whether the agent has such a token for the contact."""
+    if token is Token.OTHERS:
+        others = (hand for index, hand in enumerate(stage.hands) if index != seat)
+        return any(hand.leases.get(contact) for hand in others)
+    return len(stage.hands[seat].leases.get(contact, ())) > (token is Token.FIRST)
+
+
+def _fields(verb: Verb, draw: Draw) -> dict[str, Any]:
+    """What is drawn for a verb beside who makes it and what befalls it."""
+    return {name: draw.of(choices) for name, choices in _DRAWN.get(verb, {}).items()}
+
+
+_UNDER_LEASE = {Verb.RENEW, Verb.RELEASE, Verb.SEND}
+_TROUBLES: Mapping[Verb, Sequence[Trouble]] = {
+    Verb.ACQUIRE: TROUBLES,
+    Verb.RENEW: TROUBLES,
+    Verb.RELEASE: TROUBLES,
+    Verb.SEND: SEND_TROUBLES,
+    Verb.RETRY: SEND_TROUBLES,
+    Verb.SUPPRESS: TROUBLES,
+}
+_DRAWN: Mapping[Verb, Mapping[str, Sequence[Any]]] = {
+    Verb.ACQUIRE: {"contact": CONTACTS, "spelling": SPELLINGS},
+    Verb.RENEW: {"contact": CONTACTS, "token": TOKENS},
+    Verb.RELEASE: {"contact": CONTACTS, "token": TOKENS},
+    Verb.SEND: {
+        "contact": CONTACTS,
+        "spelling": SPELLINGS,
+        "token": SEND_TOKENS,
+        "habit": HABITS,
+    },
+    Verb.RETRY: {"back": BACK, "token": SEND_TOKENS, "habit": RETRY_HABITS},
+    Verb.LOOKUP: {"back": BACK},
+    Verb.SUPPRESS: {
+        "contact": CONTACTS,
+        "spelling": SPELLINGS,
+        "option": tuple(str(each) for each in Cause),
+    },
+    Verb.CLEAR: {"contact": CONTACTS, "option": WHO_CLEARS},
+    Verb.OVERRIDE: {"contact": CONTACTS, "option": WHO_CLEARS},
+    Verb.SKEW: {"option": tuple(f"{each}s" for each in SKEWS_S)},
+    Verb.TIME: {"option": tuple(f"{moment}-{side}" for moment in MOMENTS for side in SIDES)},
+}
+
+
+def points_of(stage: Stage, verb: Verb) -> list[str]:
+    """Points a call of this kind may pass, the target's own first; never none."""
+    f = _METHODS.get(verb, str(verb))
+    kit = [f"{f}.{name}" for name in ("think", "invoked", "returned")]
+    own = sorted(each for each in stage.points if each.startswith(f"{f}.") and each not in kit)
+    others = sorted(each for each in stage.points if each.partition(".")[0] not in _NAMES)
+    return own + kit + others
+
+
+_METHODS = {Verb.RETRY: "send", Verb.CLEAR: "unsuppress"}
+_NAMES = {
+    "acquire",
+    "renew",
+    "release",
+    "send",
+    "lookup",
+    "suppress",
+    "unsuppress",
+    "override",
+}
+
+
+# -- what comes next -----------------------------------------------------------------------------
+
+
+def follow(stage: Stage, draw: Draw) -> Step | None:
+    """A step that makes sense where the run stands, by our own weights."""
+    can = stage.capabilities
+    has_leases = any(any(hand.leases.values()) for hand in stage.hands)
+    weights = {
+        Verb.ACQUIRE: 3 if Capability.LEASE in can else 0,
+        Verb.RENEW: 1 if has_leases else 0,
+        Verb.RELEASE: 2 if has_leases else 0,
+        Verb.SEND: 4 if Capability.SEND in can else 0,
+        Verb.RETRY: 3 if stage.drafts else 0,
+        Verb.LOOKUP: 1 if stage.drafts and Capability.LOOKUP in can else 0,
+        Verb.TIME: 2 if stage.moments else 0,
+        Verb.SUPPRESS: 1 if Capability.SUPPRESS in can else 0,
+        Verb.CLEAR: 1 if stage.is_listed and Capability.SUPPRESS in can else 0,
+        Verb.RESUME: 3 if any(hand.open for hand in stage.hands) else 0,
+        Verb.RESTART: 3 if any(hand.is_dead for hand in stage.hands) else 0,
+    }
+    verbs = [verb for verb, weight in weights.items() for _ in range(weight)]
+    return step_of(draw.of(verbs), stage, draw) if verbs else None
+
+
+__all__ = [
+    "CODES_MAX",
+    "LENGTHS",
+    "LENGTHS_REAL",
+    "Draw",
+    "follow",
+    "points_of",
+    "shape_of",
+    "step_of",
+]
