@@ -38,6 +38,9 @@ _KINDS: Mapping[str, type] = {
 }
 
 
+_STATES, _CODES = frozenset(SendState), frozenset(Code)
+
+
 class ContractBroken(Exception):  # noqa: N818
     """A target's answer that is none; the message names the method, the field and the value."""
 
@@ -115,11 +118,11 @@ def _problem(answer: Any) -> str | None:
                 or _not_bool(answer, "replay")
             )
         case Found():
-            return None if answer.state in set(SendState) else f"unknown state={answer.state!r}"
+            return None if answer.state in _STATES else f"unknown state={answer.state!r}"
         case Noted():
             return _not_count(answer, "at_ms", 0)
         case Refused():
-            return None if answer.code in set(Code) else f"unknown code={answer.code!r}"
+            return None if answer.code in _CODES else f"unknown code={answer.code!r}"
         case _:
             return None
 
