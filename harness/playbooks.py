@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from .contract import Answer, Code, Found, Lease, Message, MessageKind, NoReply, Refused, Sent
@@ -210,6 +211,7 @@ class Errand:
                 return False
 
 
+@lru_cache(maxsize=256)
 def draft(
     *,
     run: str,
