@@ -42,6 +42,8 @@ PROGRAMS = (
     "prog.ATST.AT",
     "prog.ASFQ.ASQ",
     "prog.AS.@GS",
+    "prog.ASR.@GS.@GS",
+    "prog.AS.@GSR",
     "prog.ASR.@GSR.A",
     "prog.ASL.AC",
     "prog.A.GLA",

@@ -1,7 +1,7 @@
 """Many runs: subjects, policies and strategies drawn, findings kept, statistics counted.
 
-A share of a budget is explored by `explore`; `workers` runs several shares at once. Everything a share
-is told and everything it tells is JSON, so that it may run in any process.
+An `Explorer` explores one slice of the draws; `workers` runs several slices at once. What a slice is
+told and what it tells is JSON, so that it may run in any process.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ TWICE_EVERY = 512
 """Of so many runs one is run again and must come out the same."""
 FENCED_EVERY = 256
 """Of so many runs one is watched for what escapes the simulation."""
+FINE_EVERY = 4
+"""Of so many runs one lets agents stand still inside sections too."""
 COLLECT_EVERY = 256
 """Garbage is collected between runs, never inside one."""
 BATCH = 64
@@ -58,7 +60,6 @@ class Plan:
         schedules: Runs to make; None for no bound.
         seconds: Wall-clock seconds; None for no bound.
         seed: Of all draws.
-        shard: This share's number, from 1, and how many there are.
         subjects: What runs; empty for the catalogue and drawn programs.
         policies: Policy variants; empty for all.
         policy_file: A policy file of the user's, or None.
@@ -75,7 +76,6 @@ class Plan:
     schedules: int | None = None
     seconds: float | None = None
     seed: int = 0
-    shard: tuple[int, int] = (1, 1)
     subjects: tuple[str, ...] = ()
     policies: tuple[str, ...] = ()
     policy_file: str | None = None
@@ -147,7 +147,7 @@ class Statistics:
         return self.schedules / self.seconds if self.seconds else 0.0
 
     def add(self, other: Statistics) -> None:
-        """Take another share's in; seconds ran side by side."""
+        """Take another slice's in; seconds ran side by side."""
         self.schedules += other.schedules
         self.steps += other.steps
         self.twice += other.twice
@@ -171,18 +171,18 @@ class Statistics:
     @classmethod
     def from_json(cls, value: Any) -> Statistics:
         """From `to_json`'s form."""
-        found = msgspec.convert(value, cls)
-        for name in ("by_policy", "by_strategy", "by_rule"):
-            setattr(found, name, Counter(getattr(found, name)))
-        return found
+        counts = {name: Counter(value[name]) for name in ("by_policy", "by_strategy", "by_rule")}
+        hits = msgspec.convert(value["hits"], list[Hit])
+        return cls(**(value | counts | {"hits": hits}))
 
 
 class Explorer:
-    """Explores one share.
+    """Explores one slice of the draws.
 
     Args:
         target: The system under test.
         plan: What to explore.
+        slice_: Number of this share of the draws, from 0; the same share draws the same.
         on_progress: Told of the statistics now and then.
     """
 
@@ -190,12 +190,14 @@ class Explorer:
         self,
         target: Target,
         plan: Plan,
+        slice_: int = 0,
         on_progress: Callable[[Statistics], None] | None = None,
     ) -> None:
         self._target = target
         self._plan = plan
         self._on_progress = on_progress
-        self._rng = random.Random(f"{plan.seed}:{plan.shard[0]}/{plan.shard[1]}")
+        self._slice = slice_
+        self._rng = random.Random(f"{plan.seed}:{slice_}")
         self._choosers = choosers(plan, self._rng)
         self._code = code_hash(target)
         self._parse = lru_cache(maxsize=4096)(parse)
@@ -233,7 +235,7 @@ class Explorer:
 
     def _has_budget(self, begun: float) -> bool:
         plan, found = self._plan, self.statistics
-        if plan.schedules is not None and found.schedules >= share(plan.schedules, plan.shard):
+        if plan.schedules is not None and found.schedules >= plan.schedules:
             return False
         return plan.seconds is None or time.perf_counter() - begun < plan.seconds
 
@@ -255,7 +257,8 @@ class Explorer:
         chooser = self._choosers[found.schedules % len(self._choosers)]
         subject = self._parse(text)
         with self._fence.watching(runner.world, found.schedules % FENCED_EVERY == 0):
-            outcome = runner.run(subject, policy, chooser, plan.bounds)
+            coarse = found.schedules % FINE_EVERY != 0
+            outcome = runner.run(subject, policy, chooser, plan.bounds, coarse=coarse)
         found.schedules += 1
         found.steps += len(outcome.trail)
         found.by_policy[policy] += 1
@@ -264,26 +267,28 @@ class Explorer:
         if outcome.problem and len(found.problems) < 5:
             found.problems.append(f"{text} under {policy}: {outcome.problem}")
         if outcome.findings:
-            self._take(subject, policy, chooser.name, outcome, time.perf_counter() - begun)
+            schedule = Schedule(
+                subject=text,
+                policy=policy,
+                code=self._code,
+                choices=tuple(outcome.trail),
+                coarse=coarse,
+            )
+            self._take(schedule, chooser.name, outcome, time.perf_counter() - begun)
         if found.schedules % TWICE_EVERY == 1:
             found.twice += 1
-            check_twice(runner, subject, policy, outcome)
+            check_twice(runner, subject, policy, outcome, coarse=coarse)
 
-    def _take(
-        self, subject: Subject, policy: str, strategy: str, outcome: Outcome, seconds: float
-    ) -> None:
+    def _take(self, schedule: Schedule, strategy: str, outcome: Outcome, seconds: float) -> None:
         """Keep a finding: its schedule is on disk before anything else is done."""
         found = self.statistics
         first = outcome.findings[0]
         found.by_rule[first.rule] += 1
         if found.by_rule[first.rule] > 1:
             return
-        schedule = Schedule(
-            subject=subject.text, policy=policy, code=self._code, choices=tuple(outcome.trail)
-        )
         if self._plan.folder is not None:
             save(
-                Path(self._plan.folder) / f"{first.rule}-{self._plan.shard[0]}.txt",
+                Path(self._plan.folder) / f"{first.rule}-{self._slice}.txt",
                 schedule,
                 target=self._plan.target,
                 finding=first.message,
@@ -295,21 +300,23 @@ class Explorer:
                 rules=tuple(dict.fromkeys(each.rule for each in outcome.findings)),
                 message=first.message,
                 strategy=strategy,
-                policy=policy,
+                policy=schedule.policy,
                 at=found.schedules,
                 seconds=seconds,
             )
         )
 
 
-def check_twice(runner: Runner, subject: Subject, policy: str, outcome: Outcome) -> None:
+def check_twice(
+    runner: Runner, subject: Subject, policy: str, outcome: Outcome, *, coarse: bool
+) -> None:
     """Make a run's choices again; what happens must be the same.
 
     Raises:
         Nondeterministic: It is not; the message names the first event that differs.
     """
     try:
-        again = runner.run(subject, policy, Replay(outcome.trail), Bounds())
+        again = runner.run(subject, policy, Replay(outcome.trail), Bounds(), coarse=coarse)
     except Diverged as error:
         raise Nondeterministic(
             f"hidden nondeterminism: {subject.text} under {policy}, run again with the same choices: "
@@ -337,12 +344,6 @@ def choosers(plan: Plan, rng: random.Random) -> Sequence[Any]:
         "portfolio": (uniform, Pct(rng, plan.depth), Uniform(rng), Pct(rng, plan.depth + 2)),
     }
     return made[plan.strategy]
-
-
-def share(total: int, shard: tuple[int, int]) -> int:
-    """How much of a total the shard gets; the shares add up to it."""
-    number, count = shard
-    return total // count + (number <= total % count)
 
 
 def _one_of(rng: random.Random, names: Sequence[str]) -> str:

@@ -62,6 +62,7 @@ class Fence:
             Escaped: Something got out.
         """
         self._world = world
+        closely = closely and sys.getprofile() is None
         if closely:
             sys.setprofile(self._look)
         try:

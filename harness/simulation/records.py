@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ..contract import AuditRecord
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from .world import World
 
 _FIELDS = tuple(field.name for field in fields(AuditRecord))
+_values = attrgetter(*_FIELDS)
 
 
 def race_begin(world: World, info: RaceInfo, **more: Any) -> MarkEvent:
@@ -25,5 +27,5 @@ def race_begin(world: World, info: RaceInfo, **more: Any) -> MarkEvent:
 def audit_events(records: Iterable[AuditRecord], world: World) -> Iterator[AuditEvent]:
     """The target's decisions as events, in their commit order."""
     for record in records:
-        value = {name: getattr(record, name) for name in _FIELDS}
+        value = dict(zip(_FIELDS, _values(record), strict=True))
         yield AuditEvent(t=world.now_ns(), seq=record.seq, value=value)

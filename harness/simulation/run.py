@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from ..contract import Settings, Target
-from ..history import AnyEvent, History
+from ..history import AnyEvent, History, MarkEvent
 from ..points import listen
 from ..rules.base import Judge, RaceInfo, Rule
 from ..verdict import Finding
@@ -24,6 +24,8 @@ from .task import Job, State
 from .world import Stuck, World
 
 _encoder = msgspec.json.Encoder()
+BEGINS_MAX = 256
+"""Beginnings of histories that are kept; drawn programs would fill the memory."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -76,6 +78,7 @@ class Runner:
         self.world = World(target, workdir=workdir, policy_file=policy_file)
         self._rules = _all_rules() if rules is None else rules
         self._audited = 0
+        self._begins: dict[tuple[str, str], list[AnyEvent]] = {}
         self._infos: dict[tuple[str, tuple[str, ...]], RaceInfo] = {}
 
     def __enter__(self) -> Runner:
@@ -105,15 +108,30 @@ class Runner:
             judge.feed(event)
 
         world.begin(info.settings, subject.agents, sink)
-        world.record(race_begin(world, info, subject=subject.text, policy=policy))
-        for name, spellings in subject.contacts.items():
-            world.mark("contact", contact=name, spellings=list(spellings))
+        for mark in self._marks(subject, policy, info):
+            sink(mark)
         for task, plan in zip(world.tasks, subject.seats, strict=True):
             task.play = _job(world, plan, info.settings)
             task.begin(task.play)
             if plan.optional:
                 task.state = State.DORMANT
         return events, judge
+
+    def _marks(self, subject: Subject, policy: str, info: RaceInfo) -> list[AnyEvent]:
+        """What every history of this subject begins with; they are made once."""
+        key = (subject.text, policy)
+        made = self._begins.get(key)
+        if made is None:
+            world = self.world
+            made = [race_begin(world, info, subject=subject.text, policy=policy)]
+            for name, spellings in subject.contacts.items():
+                data = {"contact": name, "spellings": list(spellings)}
+                made.append(MarkEvent(t=world.now_ns(), name="contact", data=data))
+            if len(self._begins) >= BEGINS_MAX:
+                self._begins.clear()
+            self._begins[key] = made
+        self.world.count_from(len(made))
+        return made
 
     def run(
         self,
@@ -122,6 +140,7 @@ class Runner:
         chooser: Chooser,
         bounds: Bounds,
         *,
+        coarse: bool = False,
         on_begin: Callable[[Judge], None] | None = None,
     ) -> Outcome:
         """Run once, until nobody can move or a rule has a finding.
@@ -131,8 +150,10 @@ class Runner:
             policy: Name of the policy variant.
             chooser: Who decides.
             bounds: How much may go wrong.
+            coarse: Nobody stands still inside a section or between an invoke and its call.
             on_begin: Given the judge; then the audit log is judged as it grows, not at the end.
         """
+        self.world.is_coarse = coarse
         events, judge = self.begin(subject, policy)
         self._audited = 0
         if on_begin is not None:

@@ -1,8 +1,8 @@
 """A schedule: everything that reproduces a run, as one line of text that needs no quoting.
 
-``lr1/<subject>/<policy>/<code>/<choices>/<check>``: the version, what runs, under which
-policy variant, a hash of the target's code, the choices, and a
-checksum over all of it.
+``lr1/<subject>/<policy>/<grain>/<code>/<choices>/<check>``: the version, what runs, under which policy
+variant, at which points agents may stand (``c`` coarse, ``f`` fine), a hash of the target's code, the
+choices, and a checksum over all of it.
 """
 
 from __future__ import annotations
@@ -35,16 +35,19 @@ class Schedule:
         policy: Name of the policy variant.
         code: Hash of the target's code when it was recorded.
         choices: Every choice, in order.
+        coarse: Nobody stood still inside a section, or between an invoke and its call.
     """
 
     subject: str
     policy: str
     code: str
     choices: tuple[int, ...]
+    coarse: bool = False
 
     def to_text(self) -> str:
         """The schedule as one line."""
-        fields = (VERSION, self.subject, self.policy, self.code, encode(self.choices))
+        grain = "c" if self.coarse else "f"
+        fields = (VERSION, self.subject, self.policy, grain, self.code, encode(self.choices))
         body = "/".join(fields)
         return f"{body}/{_check(body)}"
 
@@ -64,12 +67,12 @@ class Schedule:
             )
         body, _, check = line.rpartition("/")
         fields = body.split("/")
-        if len(fields) != 5 or check != _check(body):
+        if len(fields) != 6 or check != _check(body):
             raise UsageError(
                 f"schedule {shown!r} is cut or changed: its checksum is {check!r}, "
                 f"that of its text {_check(body)!r}; copy the whole line"
             )
-        _, subject, policy, code, choices = fields
+        _, subject, policy, grain, code, choices = fields
         parse(subject)
         if policy not in POLICIES:
             raise UsageError(f"schedule {shown!r}: no policy variant is called {policy!r}")
@@ -77,7 +80,15 @@ class Schedule:
             decoded = decode(choices)
         except BadChoices as error:
             raise UsageError(f"schedule {shown!r}: {error}") from error
-        return cls(subject=subject, policy=policy, code=code, choices=tuple(decoded))
+        if grain not in {"c", "f"}:
+            raise UsageError(f"schedule {shown!r}: no grain is called {grain!r}")
+        return cls(
+            subject=subject,
+            policy=policy,
+            code=code,
+            choices=tuple(decoded),
+            coarse=grain == "c",
+        )
 
     def to_subject(self) -> Subject:
         """What it runs."""

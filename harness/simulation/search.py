@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ..history import OpEvent
 from .choices import CRASH, LOSE, SILENT
 from .driver import Bounds
 from .run import Outcome, Runner
@@ -34,6 +35,8 @@ class SearchResult:
         problems: Why runs could not be judged, the first few.
         seconds: Wall-clock seconds.
         is_pruning: States could be compared: the target shows its content.
+        calls_max: Calls of the longest run.
+        code: Hash of the target's code.
     """
 
     subject: str
@@ -48,6 +51,8 @@ class SearchResult:
     problems: list[str] = field(default_factory=list)
     seconds: float = 0.0
     is_pruning: bool = True
+    calls_max: int = 0
+    code: str = ""
 
 
 def search(
@@ -139,6 +144,8 @@ def _one(
 
 
 def _take(result: SearchResult, outcome: Outcome) -> None:
+    calls = sum(isinstance(event, OpEvent) and event.type == "invoke" for event in outcome.events)
+    result.calls_max = max(result.calls_max, calls)
     if outcome.problem and len(result.problems) < 5:
         result.problems.append(outcome.problem)
     known = {finding.rule for each in result.found for finding in each.findings}

@@ -6,11 +6,24 @@ import random
 from typing import TYPE_CHECKING, Any
 
 from ..answers import message_to_json
-from ..contract import Answer, Lease, Message, Refused, Sent, Settings
+from ..contract import Answer, Capability, Lease, Message, NoReply, Refused, Sent, Settings
 
 if TYPE_CHECKING:
     from .task import Task
     from .world import World
+
+
+NEEDS = {
+    "acquire": Capability.LEASE,
+    "renew": Capability.LEASE,
+    "release": Capability.LEASE,
+    "send": Capability.SEND,
+    "lookup": Capability.LOOKUP,
+    "suppress": Capability.SUPPRESS,
+    "unsuppress": Capability.SUPPRESS,
+    "override": Capability.OVERRIDE,
+}
+"""Mailbox method to the capability it belongs to."""
 
 
 class SimSeat:
@@ -43,8 +56,10 @@ class SimSeat:
         return self._rng
 
     def call(self, f: str, contact: str, **args: Any) -> Answer:
-        """One recorded call; for `send` pass ``message=``."""
+        """One recorded call; for `send` pass ``message=``. What the target can't do is left out."""
         world, task = self._world, self._task
+        if NEEDS[f] not in world.target.capabilities:
+            return NoReply(why=f"the target does not declare {NEEDS[f]}")
         message = args.get("message")
         if isinstance(message, Message):
             args = {"message": message_to_json(message)}

@@ -84,7 +84,10 @@ class Shrinker:
     def _run(self, subject: Subject, chooser: Replay | Pct, bounds: Bounds) -> Outcome | None:
         """One run; None if the rule has nothing to say of it."""
         self._runs += 1
-        outcome = self._runner.run(subject, self._schedule.policy, chooser, bounds)
+        schedule = self._schedule
+        outcome = self._runner.run(
+            subject, schedule.policy, chooser, bounds, coarse=schedule.coarse
+        )
         shows = any(finding.rule == self._rule for finding in outcome.findings)
         return outcome if shows else None
 

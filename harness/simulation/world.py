@@ -86,6 +86,8 @@ class World:
         self.current: Task | None = None
         self.watch: Callable[[Task], None] | None = None
         """Called when an agent enters a section (exhaustive search notes what it sees)."""
+        self.is_coarse = False
+        """Nobody stands still inside a section, or between an invoke and the call it announces."""
         self.ask: Callable[[Task], Task | None] | None = None
         """Who goes on, asked by the agent that stands at a point; None leaves it to the hub.
 
@@ -198,6 +200,10 @@ class World:
         self._count += 1
         return self.clock._now_ms * 1_000_000 + self._count  # noqa: SLF001 - the hot path
 
+    def count_from(self, number: int) -> None:
+        """Number the run's further events from here on."""
+        self._count = number
+
     def set_time(self, now_ms: int) -> None:
         """Put the store's clock forward; whoever slept until then wakes."""
         if now_ms <= self.clock.peek_ms():
@@ -251,6 +257,8 @@ class World:
         """An agent stands at a point: the hub has the word until it is chosen again."""
         task = self.current
         if task is None or task.unwinding:
+            return
+        if self.is_coarse and (task.holds or name.endswith(".invoked")):
             return
         task.point = name
         task.touches = touches
