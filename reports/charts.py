@@ -98,7 +98,7 @@ def conflicts_chart(races: Mapping[str, Picture]) -> str:
             cells[place, (each.t_ns - zero_ns[each.race]) * BINS // whole_ns] += 1
     most, left, wide = max(cells.values()), 190, (WIDTH - 200) / BINS
     body = [
-        _text(left - 8, 52 + 20 * row, short(f"{race} {contact}", 30), anchor="end")
+        _text(left - 8, 52 + 20 * row, short(f"{contact} {race}", 28), anchor="end")
         for row, (race, contact) in enumerate(shown)
     ]
     body += [
@@ -164,13 +164,12 @@ def _quantiles(values: Sequence[int]) -> str:
 
 
 def shares_chart(races: Mapping[str, Picture]) -> str:
-    """Grants by agent: whether one starves."""
-    grants: Counter[str] = Counter()
-    for picture in races.values():
-        grants.update(dict.fromkeys(picture.agents, 0))
-        grants.update(span.agent for span in picture.leases)
-    if len(grants) < 2 or not any(grants.values()):
+    """Grants by agent where most of them took part: whether one starves."""
+    crowded = max(races.values(), key=lambda picture: len(picture.agents), default=None)
+    if crowded is None or len(crowded.agents) < 2 or not crowded.leases:
         return ""
+    grants = Counter(dict.fromkeys(crowded.agents, 0))
+    grants.update(span.agent for span in crowded.leases)
     most, body = max(grants.values()), []
     for place, (agent, value) in enumerate(grants.items()):
         y = 40 + 26 * place
@@ -178,7 +177,7 @@ def shares_chart(races: Mapping[str, Picture]) -> str:
         body.append(_rect(130, y, (WIDTH - 200) * value / most, 20, _agent(place), 1.0))
         body.append(_text(136 + (WIDTH - 200) * value / most, y + 14, f"{value:,}"))
     share = min(grants.values()) / most
-    title = f"Grants by agent: the slowest has {share:.0%} of the fastest's"
+    title = f"Grants by agent of {len(grants)}: the slowest has {share:.0%} of the fastest's"
     return _svg(title, 52 + 26 * len(grants), body)
 
 

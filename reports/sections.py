@@ -140,7 +140,7 @@ def _story(race: RaceResult, finding: Finding, picture: Picture | None, *, image
             parts.append(_image(timeline_image(picture, [finding]), f"Timeline: {finding.message}"))
     parts.append(_also(race, finding))
     if race.masked_by:
-        parts.append(f'<p class="small muted">Would be masked by: {escape(race.masked_by)}</p>')
+        parts.append(f'<p class="small muted">Would be masked by: {_ticks(race.masked_by)}</p>')
     if race.again:
         parts.append(_again(race.again))
     return "\n".join([*parts, "</article>"])
@@ -307,18 +307,31 @@ def table(outcome: RunOutcome) -> str:
     return _section("races", "Races", body)
 
 
+def _race_name(row: Row) -> str:
+    """The race's name, foldable at its joints; where it is one race, a way to its timeline."""
+    name = escape(row.name).replace("_", "_<wbr>")
+    if len(row.races) > 1:
+        return name
+    return f'<a href="#timeline" data-race="{escape(row.races[0].race)}">{name}</a>'
+
+
+def _ticks(text: str) -> str:
+    """The text with what stands between backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
 def _race(row: Row) -> str:
     counts = (row.duplicates, row.double_contacts)
     bad = [name for name, value in zip(_COUNTS, counts, strict=False) if value]
     return _row(
-        ("race", escape(row.name)),
+        ("race", _race_name(row)),
         ("verdict", _word(row.verdict)),
-        ("expected", escape(row.expected)),
-        ("observed", escape(row.observed) or "-"),
+        ("expected", _ticks(row.expected)),
+        ("observed", _ticks(row.observed) or "-"),
         ("duplicates", f"{row.duplicates:,}"),
         ("double", f"{row.double_contacts:,}"),
         ("rounds", f"{row.rounds:,}"),
-        ("masked by", escape(row.masked_by) or "-"),
+        ("masked by", _ticks(row.masked_by) or "-"),
         bad=bad,
         numbers=_COUNTS,
     )

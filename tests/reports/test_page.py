@@ -26,7 +26,7 @@ from tests.reports.samples import (
 )
 from tests.reports.samples_contention import contention
 
-VOID = {"meta", "input", "br", "link", "path", "use", "rect", "line", "polyline"}
+VOID = {"meta", "input", "br", "wbr", "link", "path", "use", "rect", "line", "polyline"}
 
 
 class Reader(HTMLParser):
