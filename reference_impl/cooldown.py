@@ -36,13 +36,11 @@ class Cooldown:
 
         Reserved messages count as well as delivered ones (spec: S9).
         """
-        length_ms = self._policy.cooldown_ms(kind)
-        if not length_ms:
+        written_at_ms = [entry.at_ms for entry in self.entries(timeline)]
+        if not written_at_ms:
             return None
-        last_ms = max((entry.at_ms for entry in self.entries(timeline)), default=None)
-        if last_ms is None or last_ms + length_ms <= now_ms:
-            return None
-        return last_ms + length_ms
+        until_ms = max(written_at_ms) + self._policy.cooldown_ms(kind)
+        return until_ms if until_ms > now_ms else None
 
     def load(self, timeline: TimelineRow | None, now_ms: int) -> int:
         """Messages to the contact inside the policy's window, by whomever (spec: C5)."""

@@ -81,11 +81,9 @@ class Keys:
 
         Neither the token nor the agent: a retry may come under a new lease (spec: K6).
         """
-        parts = [contact, message.subject, message.body, message.kind.value]
-        for name in sorted(message.headers):
-            parts += (name.lower(), message.headers[name])
-        text = "".join(f"{len(part)}:{part}" for part in parts)
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        headers = sorted((name.lower(), value) for name, value in message.headers.items())
+        payload = (contact, message.subject, message.body, message.kind, headers)
+        return hashlib.sha256(msgspec.json.encode(payload)).hexdigest()
 
     def find(self, tx: Transaction, key: str) -> SendRow | None:
         """The key's send, unless its window has closed (spec: K2, K5)."""

@@ -25,6 +25,8 @@ def problem_of(message: Message) -> str | None:
 
     A line break in a header would let its text write further headers, recipients among them.
     """
+    if not _is_text(message.subject, message.body, *message.headers.values()):
+        return "subject, body or a header holds half a character (a lone surrogate)"
     if _LINE_BREAK.search(message.subject):
         return "the subject contains a line break or NUL"
     if _LINE_BREAK.search(message.intent):
@@ -37,6 +39,14 @@ def problem_of(message: Message) -> str | None:
         if _LINE_BREAK.search(value):
             return f"header {name!r} contains a line break or NUL"
     return None
+
+
+def _is_text(*parts: str) -> bool:
+    try:
+        "".join(parts).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class Letter(Outgoing):

@@ -418,6 +418,7 @@ def test_a_store_that_stays_busy_is_answered_by_what_may_have_happened(
     [
         ({"to": "nobody"}, Code.INVALID_ADDRESS, "@-sign"),
         ({"subject": "Hi\r\nBcc: all@acme.com"}, Code.INVALID_MESSAGE, "subject"),
+        ({"body": "Hi \ud83d"}, Code.INVALID_MESSAGE, "lone surrogate"),
         ({"intent": "a\nb"}, Code.INVALID_MESSAGE, "intent"),
         ({"headers": {"X-Team": "a\rb"}}, Code.INVALID_MESSAGE, "'X-Team' contains a line break"),
         ({"headers": {"X Team": "a"}}, Code.INVALID_MESSAGE, "'X Team' contains what"),
