@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -25,6 +24,8 @@ _EXCUSED = frozenset(
 )
 """No transaction was had, or the request was none: no decision about a contact was made."""
 
+_CODES = frozenset(str(code) for code in Code)
+
 Record = Mapping[str, Any]
 
 
@@ -35,7 +36,8 @@ class RefusalHasState(Rule):
     the same contact where its key is known. Its ``state`` shows why: the live lease for
     `contact_owned`, the list entry for `suppressed`, an end in the future for `cooldown_active`, a
     higher stored token (of the lease, or as ``fence``) for `stale_fencing_token`, an end in the past for `lease_expired`. Records
-    nobody saw the answer of are welcome. A busy store had no transaction to write in.
+    nobody saw the answer of are welcome. A busy store had no transaction to write in. The records'
+    numbers rise, so that there is one commit order.
 
     Legal::
 
@@ -51,19 +53,18 @@ class RefusalHasState(Rule):
     name = "audit.refusal_has_state"
     spec = ("R3", "S7")
     needs = frozenset({Capability.AUDIT})
+    outcomes = frozenset({OpType.FAIL})
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._refused: dict[tuple[str, str, str], list[Operation]] = defaultdict(list)
-        self._keys: dict[str, set[str]] = defaultdict(set)
-        self._records: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
+        self._refused: dict[tuple[str, str, str], list[Operation]] = {}
+        self._records: dict[tuple[str, str, str], dict[str, int]] = {}
+        self._seq: int | None = None
 
     def completed(self, view: View) -> Iterable[Finding]:
         op = view.op
-        if op.type is OpType.FAIL and op.code not in _EXCUSED and not self._may_be_busy(op):
-            self._refused[op.agent, op.f, op.code or ""].append(op)
-        elif op.type is OpType.OK and "key" in op.answer:
-            self._keys[op.contact].add(op.answer["key"])
+        if op.code not in _EXCUSED and not self._may_be_busy(op):
+            self._refused.setdefault((op.agent, op.f, op.code or ""), []).append(op)
         return ()
 
     def _may_be_busy(self, op: Operation) -> bool:
@@ -76,7 +77,14 @@ class RefusalHasState(Rule):
         record = event.value
         decision = record["decision"]
         f = _ASKED_BY.get(record["event"], record["event"])
-        self._records[record["actor"], f, decision][record["key"]] += 1
+        records = self._records.setdefault((record["actor"], f, decision), {})
+        records[record["key"]] = records.get(record["key"], 0) + 1
+        if self._seq is not None and event.seq <= self._seq:
+            yield self.finding(
+                f"the audit log's record {event.seq} stands behind {self._seq}: no commit order",
+                t=event.t,
+            )
+        self._seq = event.seq
         shown = _SHOWN.get(decision)
         problem = shown and shown(record, record.get("state") or {})
         if problem:
@@ -89,7 +97,7 @@ class RefusalHasState(Rule):
     def finish(self, open_ops: Sequence[Operation]) -> Iterable[Finding]:
         for (agent, f, code), ops in self._refused.items():
             self.exercised += len(ops)
-            missing = self._without_record(ops, self._records[agent, f, code])
+            missing = self._without_record(ops, self._records.get((agent, f, code), {}))
             if missing:
                 yield self.finding(
                     f"{len(missing)} times {f} of {agent} was refused with {code}, "
@@ -97,12 +105,13 @@ class RefusalHasState(Rule):
                     *missing[:8],
                 )
 
-    def _without_record(self, ops: list[Operation], records: Counter[str]) -> list[Operation]:
+    def _without_record(self, ops: list[Operation], records: dict[str, int]) -> list[Operation]:
         """Match each operation with a record of its own: known contacts first."""
         missing = []
-        for op in sorted(ops, key=lambda op: not self._keys.get(op.contact)):
-            keys = self._keys.get(op.contact) or records.keys()
-            match = next((key for key in keys if records[key] > 0), None)
+        people = self.ledger.people
+        for op in sorted(ops, key=lambda op: not people[op.contact].keys):
+            keys = people[op.contact].keys or records.keys()
+            match = next((key for key in keys if records.get(key, 0) > 0), None)
             if match is None:
                 missing.append(op)
             else:
@@ -110,9 +119,13 @@ class RefusalHasState(Rule):
         return missing
 
     def state(self) -> object:
-        """Of the refusals only how many of each there are, and whose key is known."""
-        refused = frozenset((*key, len(ops)) for key, ops in self._refused.items())
-        return (refused, frozenset(self._keys))
+        """Of refusals and records only how many of each lack the other."""
+        counts = {
+            key: sum(keys.values()) for key, keys in self._records.items() if key[2] in _CODES
+        }
+        for key, ops in self._refused.items():
+            counts[key] = counts.get(key, 0) - len(ops)
+        return (frozenset(item for item in counts.items() if item[1]), self._seq is None)
 
 
 def _owned(record: Record, state: Record) -> str | None:

@@ -78,6 +78,7 @@ class Rule:
         seen_through: Layers that would hide a breach of it from somebody who only counts mail.
         hears: Mailbox methods whose operations it is told of; empty for all.
         outcomes: How those must have ended for `completed` and `settled`; empty for all.
+        decisions: Decisions of the audit log it is told of; empty for all.
     """
 
     name: ClassVar[str]
@@ -86,6 +87,7 @@ class Rule:
     seen_through: ClassVar[tuple[str, ...]] = ()
     hears: ClassVar[frozenset[str]] = frozenset()
     outcomes: ClassVar[frozenset[OpType]] = frozenset()
+    decisions: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, info: RaceInfo, ledger: Ledger) -> None:
         self.info = info
@@ -206,16 +208,23 @@ class _Plan:
         self.table: dict[tuple[str, str, str], tuple[tuple[int, Hook], ...]] = {}
 
     def listeners(self, key: tuple[str, str, str]) -> tuple[tuple[int, Hook], ...]:
-        """Places of the rules that hear of it, with their hook; the key is hook, method, outcome."""
+        """Places of the rules that hear of it, with their hook.
+
+        The key is the hook, the method, and the outcome or the audit log's decision.
+        """
         hook, f, outcome = key
         found = self.table[key] = tuple(
             (place, getattr(kind, hook))
             for place, kind in enumerate(self._kinds)
             if getattr(kind, hook) is not getattr(Rule, hook)
             and (not f or not kind.hears or f in kind.hears)
-            and (not outcome or not kind.outcomes or outcome in kind.outcomes)
+            and _wants(kind.decisions if hook == "decided" else kind.outcomes, outcome)
         )
         return found
+
+
+def _wants(wanted: frozenset[Any], outcome: str) -> bool:
+    return not outcome or not wanted or outcome in wanted
 
 
 @lru_cache(maxsize=256)
@@ -270,7 +279,7 @@ class Judge:
                 self._settle(person)
             self._tell(("struck", "", ""), event)
         elif isinstance(event, AuditEvent):
-            self._tell(("decided", "", ""), event)
+            self._tell(("decided", "", event.value["decision"]), event)
         else:
             if event.name == "window":
                 window = event.data["window"]
@@ -287,9 +296,9 @@ class Judge:
         self._settle(view.person)
 
     def _settle(self, person: Person) -> None:
-        ledger = self.ledger
-        while (view := ledger.next_settled(person)) is not None:
+        for view in self.ledger.settled(person):
             self._tell(("settled", view.op.f, view.op.type), view)
+        self.ledger.forget(person)
 
     def finish(self) -> None:
         """Say that the history ended: what is open stays unknown for ever."""

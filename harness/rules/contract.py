@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-from ..history import MarkEvent, Operation
+from ..history import MarkEvent, Operation, OpType
 from ..kit import CONTRACT_BROKEN
 from ..verdict import Finding
 from .base import Rule
@@ -30,9 +28,13 @@ class Kept(Rule):
 
     name = "contract.kept"
     spec = ("R",)
+    outcomes = frozenset({OpType.INFO})
+
+    def finish(self, open_ops: Sequence[Operation]) -> Iterable[Finding]:
+        self.exercised = self.ledger.ended
+        return ()
 
     def completed(self, view: View) -> Iterable[Finding]:
-        self.exercised += 1
         op = view.op
         if op.code == CONTRACT_BROKEN:
             yield self.finding(f"the answer to {op.agent} is none: {op.answer.get('why')}", op)
@@ -58,14 +60,6 @@ class Expected(Rule):
     name = "scenario.expected"
     spec = ("T",)
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self._last: deque[Operation] = deque(maxlen=8)
-
-    def completed(self, view: View) -> Iterable[Finding]:
-        self._last.append(view.op)
-        return ()
-
     def marked(self, event: MarkEvent) -> Iterable[Finding]:
         if event.name != "expect":
             return
@@ -82,11 +76,8 @@ class Expected(Rule):
 
     def _about(self, observed: object) -> list[Operation]:
         """The last operation that was answered so, else the last one."""
-        for op in reversed(self._last):
+        recent = self.ledger.recent
+        for op in reversed(recent):
             if observed in {op.code, op.answer.get("answer")}:
                 return [op]
-        return list(self._last)[-1:]
-
-    def state(self) -> object:
-        """The script's own position decides what it expects next; nothing here does."""
-        return ()
+        return list(recent)[-1:]

@@ -21,8 +21,7 @@ class _Cooling(Rule):
     @property
     def _reach_ns(self) -> int:
         """Two authorisations closer than this stand inside one cooldown for certain."""
-        cooldown_ns = self.ledger.cooldown_ns
-        return cooldown_ns - self.ledger.slack_ns(cooldown_ns)
+        return self.ledger.cooldown_ns - self.ledger.cooldown_slack_ns
 
 
 def _may_skip(view: View) -> bool:

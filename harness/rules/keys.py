@@ -24,7 +24,7 @@ class _Keyed(Rule):
         begun_ns = [each.op.invoked_ns for each in tries if each.op.type is not OpType.FAIL]
         first_ns = min(begun_ns, default=op.invoked_ns)
         lasts_ns = (op.completed_ns or op.invoked_ns) - first_ns
-        return lasts_ns < ledger.window_ns - ledger.slack_ns(ledger.window_ns)
+        return lasts_ns < ledger.window_ns - ledger.window_slack_ns
 
     def _others(self, view: View) -> list[View]:
         """The other sends under the same key."""

@@ -10,13 +10,17 @@ tell when two runs stand at the same place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections import deque
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from ..contract import Code, Settings
 from ..history import DeliveryEvent, FaultEvent, Operation, OpType
 from .claims import FOREVER, Claim, latest_ns
 from .people import Intent, Person, View
+
+SENDS_KEPT = 4
+"""So few sends of a contact cost less to keep than to look through."""
 
 LEFT_OPEN = frozenset({Code.SEND_IN_PROGRESS, Code.STORE_BUSY})
 """Refusals of a send that may have been let through and was stopped before the hand-over (S8)."""
@@ -33,6 +37,8 @@ class Ledger:
         people: Contact to what is known of it.
         intents: Intent to its tries and deliveries.
         keys: Normalised idempotency key to its sends, in the order of their invokes.
+        recent: The last operations that ended.
+        ended: How many operations ended.
         jumped: True once a fault moved the store's clock: from then on lengths bound nothing.
     """
 
@@ -44,8 +50,13 @@ class Ledger:
         self.people: dict[str, Person] = {}
         self.intents: dict[str, Intent] = {}
         self.keys: dict[str, list[View]] = {}
+        self.recent: deque[Operation] = deque(maxlen=8)
+        self.ended = 0
         self.jumped = False
         self._now_ns = 0
+        self.lease_slack_ns = self.slack_ns(self.length_ms * 1e6)
+        self.cooldown_slack_ns = self.slack_ns(self.cooldown_ns)
+        self.window_slack_ns = self.slack_ns(self.window_ns)
 
     def slack_ns(self, length_ns: float) -> int:
         """How much a length by the store's clock may differ by the history's clock.
@@ -53,11 +64,6 @@ class Ledger:
         Virtual time counts its events within a millisecond; real clocks are slewed and rounded.
         """
         return 500_000 if self._virtual else 5_000_000 + int(length_ns * 0.002)
-
-    @property
-    def lease_slack_ns(self) -> int:
-        """`slack_ns` of a lease's length."""
-        return self.slack_ns(self.length_ms * 1e6)
 
     def person(self, name: str) -> Person:
         """What is known of a contact."""
@@ -74,12 +80,14 @@ class Ledger:
         begin = _BEGIN.get(op.f)
         if begin is not None:
             begin(self, view)
-        person.touch()
+        person.drawn = None
         return view
 
     def complete(self, op: Operation) -> View:
         """An operation ended; one that was given up teaches something and is judged no more."""
-        person = self.person(op.contact)
+        self.ended += 1
+        self.recent.append(op)
+        person = self.people[op.contact]
         view = person.open.pop(op.op, None)
         lost = view is None
         if view is None:  # its agent was taken for dead
@@ -89,24 +97,21 @@ class Ledger:
             end(self, view)
         if not lost:
             person.waiting.append(view)
-        person.touch()
+        person.drawn = None
         return view
 
-    def next_settled(self, person: Person) -> View | None:
-        """Take out one operation about which nothing new can be learnt, in the order of their ends.
-
-        Once there is none left, what can't matter any more is forgotten.
-        """
+    def settled(self, person: Person) -> Sequence[View]:
+        """Take out operations about which nothing new can be learnt, in the order of their ends."""
         waiting = person.waiting
-        if waiting:
-            horizon = next(iter(person.open.values())).op.begin if person.open else FOREVER
-            if (waiting[0].op.end or 0) < horizon:
-                person.is_settling = True
-                return waiting.popleft()
-        if person.is_settling:
-            person.is_settling = False
-            self._forget(person)
-        return None
+        if not person.open:
+            found = list(waiting)
+            waiting.clear()
+            return found
+        found = []
+        horizon = next(iter(person.open.values())).op.begin
+        while waiting and (waiting[0].op.end or 0) < horizon:
+            found.append(waiting.popleft())
+        return found
 
     def struck(self, event: FaultEvent) -> list[Person]:
         """A fault: a crash ends the wait for that process's operations, on the contacts returned.
@@ -128,7 +133,7 @@ class Ledger:
             for name in lost:
                 del person.open[name]
             if lost:
-                person.touch()
+                person.drawn = None
                 freed.append(person)
         return freed
 
@@ -138,7 +143,7 @@ class Ledger:
         if intent is not None:
             intent.deliveries += 1
             intent.delivered_ns = intent.delivered_ns or event.t
-            intent.person.touch()
+            intent.person.drawn = None
         return intent
 
     def state(self) -> Hashable:
@@ -147,17 +152,17 @@ class Ledger:
 
     # -- forgetting ----------------------------------------------------------------------------
 
-    def _forget(self, person: Person) -> None:
+    def forget(self, person: Person) -> None:
         """Drop what no operation that is still to be judged, and no later one, can refer to."""
         claims = person.claims
         has_old = len(claims) > 1 or (claims and claims[0].renewals)
-        if not (has_old or person.sends or len(person.bans) > 1):
+        if not (has_old or len(person.sends) > SENDS_KEPT or len(person.bans) > 1):
             return
         views = [*person.open.values(), *person.waiting]
         place = min((view.op.begin for view in views), default=FOREVER)
         now_ns = min((view.op.invoked_ns for view in views), default=self._now_ns)
         self._forget_claims(person, place)
-        if person.sends:
+        if len(person.sends) > SENDS_KEPT:
             self._forget_sends(person, place, now_ns)
         if len(person.bans) > 1:
             self._forget_bans(person, place)
@@ -176,7 +181,7 @@ class Ledger:
 
     def _forget_sends(self, person: Person, place: int, now_ns: int) -> None:
         """A send that failed, or whose cooldown is certainly over, blocks nobody any more."""
-        reach_ns = self.cooldown_ns + self.slack_ns(self.cooldown_ns)
+        reach_ns = self.cooldown_ns + self.cooldown_slack_ns
         person.sends = [
             view
             for view in person.sends
@@ -230,6 +235,7 @@ def _end_acquire(ledger: Ledger, view: View) -> None:
     if op.type is OpType.OK:
         claim = Claim(op, ledger.length_ms)
         person.claims.append(claim)
+        person.keys.add(op.answer.get("key", ""))
         if person.top is None or claim.token >= person.top.token:
             person.top = claim
 

@@ -105,18 +105,20 @@ class Person:
         forgotten: The highest token of a forgotten lease.
         asked: Acquires that may have been granted without the agent being told.
         bans, lifts, overrides: Operations of that kind that happened or may have.
+        keys: Recipient keys its leases were granted under.
+        drawn: The picture, or None where something was learnt since it was drawn.
         sends: Sends that may have been authorised and can still matter to a cooldown.
     """
 
     __slots__ = (
-        "_picture",
         "asked",
         "banned",
         "bans",
         "claims",
+        "drawn",
         "forgotten",
         "intents",
-        "is_settling",
+        "keys",
         "lifts",
         "name",
         "open",
@@ -130,7 +132,6 @@ class Person:
         self.name = name
         self.open: dict[str, View] = {}
         self.waiting: deque[View] = deque()
-        self.is_settling = False
         self.claims: list[Claim] = []
         self.forgotten = 0
         self.top: Claim | None = None
@@ -141,7 +142,8 @@ class Person:
         self.overrides: list[Operation] = []
         self.sends: list[View] = []
         self.intents: dict[str, Intent] = {}
-        self._picture: Hashable = None
+        self.keys: set[str] = set()
+        self.drawn: Hashable = None
 
     def claim_of(self, view: View) -> Claim | None:
         """The lease an operation's token names, if possible one of its own agent's."""
@@ -153,15 +155,11 @@ class Person:
                 found = found or claim
         return found
 
-    def touch(self) -> None:
-        """Something was learnt."""
-        self._picture = None
-
     def picture(self) -> Hashable:
         """What further judgements depend on; places count only by their order."""
-        if self._picture is None:
-            self._picture = self._draw()
-        return self._picture
+        if self.drawn is None:
+            self.drawn = self._draw()
+        return self.drawn
 
     def _draw(self) -> Hashable:
         rows: dict[int, tuple[Operation, Hashable]] = {}

@@ -223,7 +223,7 @@ def _may_cool(other: View, view: View, ledger: Ledger) -> bool:
         return op.code not in _NEVER_AUTHORISED and (op.end or FOREVER) > by.begin
     if op.type in {OpType.INFO, OpType.INVOKE}:
         return True
-    reach_ns = ledger.cooldown_ns + ledger.slack_ns(ledger.cooldown_ns)
+    reach_ns = ledger.cooldown_ns + ledger.cooldown_slack_ns
     return (op.completed_ns or 0) + reach_ns >= by.invoked_ns
 
 

@@ -62,7 +62,7 @@ class Once(Rule):
         keys = [view.key for view in tries]
         asked = keys.count("") + len({key for key in keys if key})
         first_ns = tries[0].op.invoked_ns
-        reach_ns = self.ledger.window_ns - self.ledger.slack_ns(self.ledger.window_ns)
+        reach_ns = self.ledger.window_ns - self.ledger.window_slack_ns
         # A try that may have come after the window is a new request.
         return asked + sum(
             (view.op.completed_ns or now_ns) - first_ns >= reach_ns for view in tries[1:]

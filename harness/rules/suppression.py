@@ -36,6 +36,7 @@ class Wins(Rule):
     spec = ("C1", "S4")
     needs = frozenset({Capability.SUPPRESS, Capability.SEND})
     hears = frozenset({"send"})
+    decisions = frozenset({"noted", "authorized", "dispatching"})
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)

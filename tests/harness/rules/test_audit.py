@@ -130,3 +130,12 @@ def test_a_state_that_does_not_is_a_finding(code: str, state: dict[str, Any], sa
     tape.audit("send", code, at_ms=1000, token=41, state=state)
     (finding,) = tape.findings(RefusalHasState)
     assert said in finding.message
+
+
+def test_a_log_whose_numbers_do_not_rise_is_a_finding() -> None:
+    """spec: R3."""
+    tape = _tape()
+    tape.audit("acquire", "granted", SALES, token=41)
+    tape.audit("release", "released", SALES, token=41, seq=1)
+    (finding,) = tape.findings(RefusalHasState)
+    assert "no commit order" in finding.message

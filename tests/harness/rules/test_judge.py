@@ -19,7 +19,7 @@ from leaserace.harness.rules.base import (
     judge,
 )
 from leaserace.harness.rules.leases import OneLive
-from leaserace.harness.rules.ledger import View
+from leaserace.harness.rules.ledger import SENDS_KEPT, View
 from leaserace.harness.verdict import Finding, Verdict
 from tests.support.ops import BOB, SALES, SUPPORT, Tape
 
@@ -282,7 +282,7 @@ def test_memory_stays_flat_over_many_leases_of_one_contact() -> None:
     person = judge_.ledger.person("jane")
     assert len(person.claims) == 1
     assert not person.claims[0].renewals
-    assert len(person.sends) <= 1
+    assert len(person.sends) <= SENDS_KEPT
     assert len(person.bans) <= 2
     assert len(person.lifts) <= 2
 
@@ -298,3 +298,32 @@ def test_a_call_that_stands_open_keeps_what_it_may_refer_to() -> None:
     tape.noted(SALES, "suppress")
     tape.at(500).fail(slow, "suppressed")
     assert not tape.findings()
+
+
+def test_a_call_is_judged_as_soon_as_all_that_overlapped_it_has_ended() -> None:
+    """spec: S10: a later call that is still open can't have mattered to it."""
+    tape = Tape()
+    slow = tape.invoke(SALES, "suppress")
+    tape.refused(SUPPORT, "acquire", "contact_owned")
+    tape.invoke(SUPPORT, "lookup", key="k")
+    judge_ = _judge_of(tape)
+    assert not judge_.findings
+    tape.events.clear()
+    tape.fail(slow, "store_busy")
+    judge_.feed(tape.events[-1])
+    assert [each.rule for each in judge_.findings] == ["refusals.explained"]
+
+
+def test_in_the_log_only_what_lacks_its_counterpart_is_part_of_the_state() -> None:
+    states = []
+    for refusals, records in ((0, 0), (1, 1), (1, 0)):
+        tape = Tape(capabilities=Capability, clock="virtual")
+        tape.audit("acquire", "granted", SALES, token=1)
+        for _ in range(refusals):
+            tape.refused(SALES, "acquire", "store_busy", "c1")
+            tape.refused(SALES, "acquire", "approval_required")
+        for _ in range(records):
+            tape.audit("acquire", "approval_required", SALES)
+        (rule,) = _judge_of(tape, BY_NAME["audit.refusal_has_state"]).rules
+        states.append(rule.state())
+    assert states[0] == states[1] != states[2]
