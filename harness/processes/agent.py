@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,9 @@ class Agent:
         self._mailbox = mailbox
         self._writer = Writer(Path(orders.events))
         self._armed: dict[str, list[int]] = {}
-        self._at_point = threading.Lock()
+        self._reading = threading.Lock()
+        self._is_calling = False
+        self._kept: deque[wire.Command] = deque()
         self._sections: dict[str, threading.Lock] = {}
         self.settings = environment_from_json(orders.env).settings
         self.kit = Kit(
@@ -104,16 +107,23 @@ class Agent:
     # What an engine listens to.
 
     def reached(self, name: str, touches: tuple[str, ...]) -> None:  # noqa: ARG002 - the listener's form
-        """Stand still at an armed point until told to go on."""
-        if not self._armed.get(name):
+        """Stand still at an armed point until told to go on.
+
+        A thread of the target's may come here too, while a call waits for it. One that comes between
+        calls is let by: then the pipe is being read for the next command.
+        """
+        if not self._armed.get(name) or not self._is_calling:
             return
-        with self._at_point:
+        with self._reading:
             stops = self._armed.get(name)
             if not stops:
                 return
             self._say(wire.Reached(stop=stops.pop(0), t=monotonic_ns()))
-            while not isinstance(command := self._next(), wire.Go):
-                self._obey_small(command)
+            while not isinstance(command := self._read(), wire.Go):
+                if isinstance(command, wire.Call | wire.Learn | wire.Play | wire.End):
+                    self._kept.append(command)  # for the main thread, when it is back
+                else:
+                    self._obey_small(command)
 
     def enter(self, resource: str, deadline_s: float) -> bool:
         """Take a section inside this process."""
@@ -145,6 +155,11 @@ class Agent:
         return self._connection.poll(0.0)
 
     def _next(self) -> wire.Command:
+        """What the main thread is to do next; it waits while another thread stands at a point."""
+        with self._reading:
+            return self._kept.popleft() if self._kept else self._read()
+
+    def _read(self) -> wire.Command:
         try:
             return wire.next_command(self._connection)
         except EOFError:
@@ -177,7 +192,9 @@ class Agent:
     def _call(self, command: wire.Call) -> None:
         if command.at_ns is not None:
             wait_until(command.at_ns)
+        self._is_calling = True
         answer = self.kit.call(command.f, command.contact, command.args)
+        self._is_calling = False
         self._say(wire.Answered(call=command.call, value=to_json(answer)))
 
     def _play(self, command: wire.Learn | wire.Play) -> None:
@@ -186,7 +203,10 @@ class Agent:
         if isinstance(command, wire.Learn):
             self._say(seat.learn(command.playbook))
         else:
-            self._say(seat.play(self, self._orders.agent, command))
+            self._is_calling = True
+            played = seat.play(self, self._orders.agent, command)
+            self._is_calling = False
+            self._say(played)
 
     def _skew(self, offset_s: float) -> None:
         from . import skew

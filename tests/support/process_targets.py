@@ -7,6 +7,7 @@ import smtplib
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -382,3 +383,34 @@ class ConnectsOnce(Toy):
 class HostDies(Toy):
     def now_ms(self) -> int | None:
         os._exit(9)
+
+
+class Threaded(Toy):
+    """Its calls run in a thread of their own, and another thread passes points all the time."""
+
+    def connect(self, agent: AgentContext) -> ToyMailbox:
+        threading.Thread(target=_pass_points, daemon=True).start()
+        return _Threaded(agent)
+
+
+def _pass_points() -> None:
+    while True:
+        point("background")
+        time.sleep(0.001)
+
+
+class _Threaded(ToyMailbox):
+    def acquire(self, address: str) -> Lease | Refused:
+        answers: list[Lease | Refused] = []
+        own = ToyMailbox(self._agent)
+
+        def work() -> None:
+            own._db = sqlite3.connect(self._agent.env.facts["db"], isolation_level=None)
+            answers.append(own.acquire(address))
+            own.close()
+
+        own.close()
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        return answers[0]

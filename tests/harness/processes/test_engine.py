@@ -506,6 +506,27 @@ def test_a_store_without_a_clock_to_read_is_timed_by_its_leases(tmp_path: Path) 
         )
 
 
+def test_a_point_in_a_thread_of_the_targets_holds_its_call(tmp_path: Path) -> None:
+    """A thread that runs between calls is let by: nobody could tell it to go on."""
+
+    def threads(race: Race) -> None:
+        first = race.agents[0]
+        contact = race.contact()
+        idle = first.hold_at("background")
+        with pytest.raises(NotReached):
+            idle.wait()
+        for aim in (first.pause_at, first.hold_at):
+            stop = aim("acquire.read")
+            claim = first.start(first.later.acquire(contact))
+            stop.wait()
+            assert not claim.is_done()
+            stop.resume()
+            claim.answer()
+
+    with ProcessEngine("tests.support.process_targets:Threaded", tmp_path) as engine:
+        assert run(engine, threads, rounds=2).problems == ()
+
+
 def test_two_engines_share_one_process(tmp_path: Path) -> None:
     """A gate feeds its canary while the engine for the target is open already."""
 
