@@ -256,6 +256,7 @@ class Judge:
         self._pairer = Pairer()
         self._place = 0
         self._found: dict[str, int] = {}
+        self._stateful: list[Rule] | None = None
 
     @property
     def rules(self) -> list[Rule]:
@@ -309,8 +310,10 @@ class Judge:
 
     def state(self) -> Hashable:
         """What the findings still to come depend on."""
-        own = tuple(rule.state() for rule in self.rules if vars(rule).keys() - _NO_STATE)
-        return (self.ledger.state(), own)
+        if self._stateful is None:
+            self._stateful = [rule for rule in self.rules if vars(rule).keys() - _NO_STATE]
+        own = tuple([rule.state() for rule in self._stateful])
+        return (self.ledger.state(), own, len(self.unknown))
 
     def _tell(self, key: tuple[str, str, str], *items: object) -> None:
         listeners = self._plan.table.get(key)

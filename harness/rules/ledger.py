@@ -52,6 +52,7 @@ class Ledger:
         self.keys: dict[str, list[View]] = {}
         self.recent: deque[Operation] = deque(maxlen=8)
         self.ended = 0
+        self._lost: dict[str, View] = {}
         self.jumped = False
         self._now_ns = 0
         self.lease_slack_ns = self.slack_ns(self.length_ms * 1e6)
@@ -91,7 +92,8 @@ class Ledger:
         view = person.open.pop(op.op, None)
         lost = view is None
         if view is None:  # its agent was taken for dead
-            view = View(op, person)
+            view = self._lost.pop(op.op)
+        view.drawn = None
         end = _END.get(op.f)
         if end is not None:
             end(self, view)
@@ -131,7 +133,7 @@ class Ledger:
                 if view.op.process.partition("#")[0] == seat
             ]
             for name in lost:
-                del person.open[name]
+                self._lost[name] = person.open.pop(name)
             if lost:
                 person.drawn = None
                 freed.append(person)

@@ -25,14 +25,20 @@ class View:
         top: The newest lease whose grant had been answered by then, or None.
         banned: The last suppression that had been answered by then, or None.
         token: The fencing token it was made with, or None.
+        drawn: The picture, or None where something was learnt since it was drawn.
         intent, key, kind, payload: Of a send; the key is normalised, the payload is a fingerprint.
     """
 
-    __slots__ = ("banned", "intent", "key", "kind", "op", "payload", "person", "token", "top")
+    # fmt: off
+    __slots__ = (
+        "banned", "drawn", "intent", "key", "kind", "op", "payload", "person", "token", "top",
+    )
+    # fmt: on
 
     def __init__(self, op: Operation, person: Person) -> None:
         self.op = op
         self.person = person
+        self.drawn: Hashable = None
         self.top = person.top
         self.banned = person.banned
         args = op.args
@@ -60,6 +66,11 @@ class View:
 
     def picture(self) -> Hashable:
         """What later judgements depend on, times and places aside."""
+        if self.drawn is None:
+            self.drawn = self._draw()
+        return self.drawn
+
+    def _draw(self) -> Hashable:
         op, answer = self.op, self.op.answer
         return (
             op.f,

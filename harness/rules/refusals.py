@@ -70,6 +70,10 @@ class Explained(Rule):
         self._disturbed = self._disturbed or not event.replied
         return ()
 
+    def state(self) -> object:
+        """Whether the transport may have been disturbed."""
+        return self._disturbed
+
     def settled(self, view: View) -> Iterable[Finding]:
         cause = _CAUSES.get(view.op.code or "")
         if cause is None:

@@ -97,6 +97,10 @@ class Arrived(Rule):
         self._arrived.add(event.message_id)
         return ()
 
+    def state(self) -> object:
+        """Ids of what arrived."""
+        return frozenset(self._arrived)
+
     def finish(self, open_ops: Sequence[Operation]) -> Iterable[Finding]:
         for intent in self.ledger.intents.values():
             accepted = [view.op for view in intent.tries if view.op.type is OpType.OK]

@@ -81,6 +81,10 @@ class Wins(Rule):
                 t=event.t,
             )
 
+    def state(self) -> object:
+        """Who is on the list by the log."""
+        return tuple(self._listed)
+
 
 def _binding(view: View) -> Operation | None:
     """The suppression that had been answered before this send, if none can have lifted it since."""

@@ -185,6 +185,10 @@ class CommitOrder(Rule):
             if problem:
                 yield self.finding(problem, t=event.t)
 
+    def state(self) -> object:
+        """Who was granted and who released what."""
+        return (tuple(self._held.items()), tuple(self._released.items()))
+
     def _problem(self, record: Mapping[str, Any], token: int) -> str | None:
         key, actor, seq = record["key"], record["actor"], record["seq"]
         held, owner = self._held[key]
