@@ -150,7 +150,7 @@ def _are_few(column: Column) -> bool:
 
 
 def _are_ids(column: Column) -> bool:
-    return column.count > 0 and len(column.values) >= min(column.count, 200) * 0.5
+    return column.count > 0 and len(column.values) >= min(column.count, 200) * 0.3
 
 
 def _are_message_ids(column: Column) -> bool:
@@ -199,30 +199,35 @@ FITS: dict[str, Callable[[Column], bool]] = {
     "message_id": _are_message_ids,
 }
 
-_WORDS: tuple[tuple[str, str], ...] = (
-    (r"un_?suppress|re_?subscri|group_resubscribe|opt_?in", "unsuppress.ok"),
-    (r"unsub|opt_?out|suppress|spam|complain|bounce|blocklist", "suppress.ok"),
-    (r"dropped|rejected_suppressed", "send.fail:suppressed"),
-    (r"override", "override.ok"),
-    (r"open|click|deferred|delay|inbound|heartbeat_ok|login|start_?up|health", "ignore"),
-    (
-        r"(lease|lock|claim|acquire).*(den|refus|conflict|fail|busy|held|taken)",
-        "acquire.fail:contact_owned",
-    ),
-    (r"(lease|lock|claim|acquire).*(request|attempt|start|begin|ask)", "acquire.begin"),
-    (r"(renew|extend|heartbeat).*(den|refus|fail|lost|expired)", "renew.fail:lease_expired"),
-    (r"(renew|extend|heartbeat)", "renew.ok"),
-    (r"(release|unlock|free).*(den|refus|fail)", "release.fail:not_holder"),
-    (r"(release|unlock|lease.*freed|lock.*freed)", "release.ok"),
-    (r"(lease|lock|claim|acquire)", "acquire.ok"),
+_METHODS: tuple[tuple[str, str], ...] = (
+    (r"open|click|deferred|delay|inbound|log_?in|start_?up|health", "ignore"),
+    (r"un_?suppress|re_?subscri|group_resubscribe|opt_?in", "unsuppress"),
+    (r"unsub|opt_?out|suppress|spam|complain|bounce|block_?list", "suppress"),
+    (r"dropped", "dropped"),
+    (r"override", "override"),
     (r"deliver", "delivery"),
-    (r"(send|mail|message|email).*(timeout|timed_out|unknown|no_answer)", "send.unknown"),
-    (r"(send|mail|message|email).*(replay|dedup|duplicate_key)", "send.replay"),
-    (r"(send|mail|message|email).*(fail|error|reject|refus|den)", "send.fail:invalid_message"),
-    (r"(send|mail|message|email).*(attempt|start|begin|request|enqueue|queued)", "send.begin"),
-    (r"send|sent|processed|accepted|mail", "send.ok"),
+    (r"renew|extend|heart_?beat|keep_?alive", "renew"),
+    (r"release|unlock|freed?", "release"),
+    (r"lease|lock|claim|acquire", "acquire"),
+    (r"send|sent|mail|message|processed|accepted|dispatch", "send"),
 )
-"""Words in an event's name to what it means, the most special first."""
+"""Words in an event's name to what it is about, the most special first."""
+
+_PHASES: tuple[tuple[str, str], ...] = (
+    (r"time_?out|timed_out|unknown|no_answer", "unknown"),
+    (r"replay|dedup|duplicate", "replay"),
+    (r"den[iy]|refus|reject|fail|error|conflict|lost|held|busy|taken", "fail"),
+    (r"start|begin|attempt|request|asked|try|queue", "begin"),
+)
+"""Words in an event's name to which end of a call it is; otherwise it went well."""
+
+_WHY = {
+    "acquire": Code.CONTACT_OWNED,
+    "renew": Code.LEASE_EXPIRED,
+    "release": Code.NOT_HOLDER,
+    "send": Code.INVALID_MESSAGE,
+}
+"""Why a call was likely refused, where no field tells."""
 
 _CODE_WORDS: tuple[tuple[str, str], ...] = (
     (r"owned|locked|lease_held|conflict|busy_contact", Code.CONTACT_OWNED),
@@ -239,22 +244,33 @@ _CODE_WORDS: tuple[tuple[str, str], ...] = (
 )
 
 
-def meaning(event: str) -> str:
-    """What an event of this name likely means; "" for no idea."""
+def meaning(event: str, *, has_codes: bool = False) -> str:
+    """What an event of this name likely means; "" for no idea.
+
+    Args:
+        event: Its name.
+        has_codes: Whether another field tells why something was refused.
+    """
     text = re.sub(r"[^a-z0-9]+", "_", event.lower())
-    for pattern, told in _WORDS:
-        if re.search(pattern, text):
-            return told
-    return ""
+    f = _first(_METHODS, text)
+    if f in {"", "ignore", "delivery"}:
+        return f
+    if f == "dropped":
+        return f"send.fail:{Code.SUPPRESSED}"
+    phase = _first(_PHASES, text) or "ok"
+    if phase == "fail" and not has_codes and f in _WHY:
+        return f"{f}.fail:{_WHY[f]}"
+    return f"{f}.{phase}"
+
+
+def _first(patterns: Iterable[tuple[str, str]], text: str) -> str:
+    return next((told for pattern, told in patterns if re.search(pattern, text)), "")
 
 
 def code_meaning(code: str) -> str:
     """What a code likely means; "" for no idea, or where it is ours already."""
     text = re.sub(r"[^a-z0-9]+", "_", code.lower())
-    for pattern, told in _CODE_WORDS:
-        if re.search(pattern, text):
-            return str(told)
-    return ""
+    return str(_first(_CODE_WORDS, text))
 
 
 __all__ = ["NAMES", "code_meaning", "column_for", "meaning", "time_format"]

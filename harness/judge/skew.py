@@ -82,10 +82,10 @@ def told(offsets: Mapping[str, Offset]) -> Iterator[str]:
     """What is said of the clocks, one sentence each."""
     for agent, offset in sorted(offsets.items()):
         ahead_s = offset.ahead_ns / 1e9
-        way = "ahead" if ahead_s >= 0 else "behind"
+        way = "ahead of" if ahead_s >= 0 else "behind"
         source = f"from {offset.calls:,} calls that carry both times" if offset.calls else "as told"
         sentence = (
-            f"The clock of {agent} is {abs(ahead_s):.3f} s {way} of the store's "
+            f"The clock of {agent} is {abs(ahead_s):.3f} s {way} the store's "
             f"(± {offset.either_ns / 1e9:.3f} s, {source})"
         )
         if offset.stepped:

@@ -116,7 +116,7 @@ def _events(found: dict[str, Column]) -> Iterator[str]:
         return
     drafted = 0
     for value, count in column.values.most_common(EVENTS_MAX):
-        told = meaning(str(value))
+        told = meaning(str(value), has_codes="code" in found)
         drafted += told not in {"", "ignore"}
         note = f"  # {count} lines" if told else f"  # {count} lines; what is it?"
         yield f"{_quoted(str(value))} = {_quoted(told or 'ignore')}{note}"

@@ -189,4 +189,7 @@ def rules_for(facts: Facts) -> tuple[list[type[Rule]], dict[str, str]]:
     return judged, left
 
 
-__all__ = ["Facts", "capabilities", "rules_for"]
+NEVER = ("contract.kept", "scenario.expected", "clock.store_decides")
+"""Rules of a race that no log can support: it has no script, and nobody's clock was put wrong."""
+
+__all__ = ["NEVER", "Facts", "capabilities", "rules_for"]

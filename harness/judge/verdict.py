@@ -13,8 +13,9 @@ from ..rules.base import Rule
 from ..verdict import Finding, RaceResult, Verdict
 from .build import RACE
 from .shard import Judged, Terms
-from .support import rules_for
+from .support import NEVER, rules_for
 
+RACE_RULES = f"{', '.join(NEVER)} judge a race's script and a skew that was put in on purpose: a log has none."
 EXPECTED = "no rule that the log can support is broken"
 
 
@@ -61,7 +62,7 @@ def outcome_of(judged: Judged, terms: Terms, setting: Setting) -> RunOutcome:
         for rule in rules
         if rule.name not in broken
     ]
-    rows += [_left_out(name, why) for name, why in left.items()]
+    rows += [_left_out(name, why) for name, why in left.items() if name not in NEVER]
     return RunOutcome(
         command="judge",
         target=setting.name,
@@ -74,7 +75,7 @@ def outcome_of(judged: Judged, terms: Terms, setting: Setting) -> RunOutcome:
         elapsed_s=setting.elapsed_s,
         versions=versions(),
         policy=_policy(terms),
-        notices=setting.notices,
+        notices=(*setting.notices, RACE_RULES),
     )
 
 
