@@ -20,7 +20,6 @@ from .gate import Canary, Plan, Watcher, run_plan
 from .history import History
 from .outcome import RunOutcome
 from .scenario import REGISTRY, Scenario
-from .targets import load_target
 
 AGENTS_MAX = 5
 
@@ -50,7 +49,7 @@ def load_canaries() -> list[Canary]:
     return found
 
 
-class AgentRange(click.ParamType):
+class AgentRange(click.ParamType):  # type: ignore[type-arg]
     """``3`` or ``2..5``."""
 
     name = "N or N..M"
@@ -99,6 +98,12 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 show_default=True,
                 help="Folder under which the run's own folder is made.",
             ),
+            click.option(
+                "--smtp-port",
+                type=click.IntRange(0, 65535),
+                default=0,
+                help="Port of the receiving mailbox; 0 for any that is free.",
+            ),
             click.option("--json", "as_json", is_flag=True, help="Print verdict.json on stdout."),
         )
     ):
@@ -129,6 +134,7 @@ def gate(
     policy_file: Path | None,
     seed: int | None,
     report_dir: Path,
+    smtp_port: int,
     as_json: bool,
     agents: tuple[int, int],
     seconds: float,
@@ -143,7 +149,6 @@ def gate(
     scenarios = [each for each in load_scenarios() if each.group == "six"]
     plan = Plan(
         target_name=target,
-        target=load_target(target),
         scenarios=scenarios,
         agents=agents,
         seconds=seconds,
@@ -152,7 +157,7 @@ def gate(
         canaries=load_canaries(),
         policy_file=policy_file,
     )
-    return carry_out(plan, report_dir, as_json=as_json)
+    return carry_out(plan, report_dir, smtp_port=smtp_port, as_json=as_json)
 
 
 @click.command()
@@ -168,6 +173,7 @@ def run(
     policy_file: Path | None,
     seed: int | None,
     report_dir: Path,
+    smtp_port: int,
     as_json: bool,
     variant: str,
     agents: tuple[int, int],
@@ -184,7 +190,6 @@ def run(
         raise UsageError(f"no variant is called {variant!r}; there are {', '.join(variants)}")
     plan = Plan(
         target_name=target,
-        target=load_target(target),
         scenarios=chosen,
         variant=variant,
         agents=agents,
@@ -194,7 +199,7 @@ def run(
         policy_file=policy_file,
         command="run",
     )
-    return carry_out(plan, report_dir, as_json=as_json)
+    return carry_out(plan, report_dir, smtp_port=smtp_port, as_json=as_json)
 
 
 @click.command(name="list")
@@ -260,7 +265,7 @@ def make_run_dir(report_dir: Path, command: str, seed: int) -> Path:
     return folder.resolve()
 
 
-def carry_out(plan: Plan, report_dir: Path, *, as_json: bool) -> int:
+def carry_out(plan: Plan, report_dir: Path, *, smtp_port: int, as_json: bool) -> int:
     """Run a plan on real processes, write its files, show its outcome, return its exit status."""
     from .processes.signals import terminated_as_exception
 
@@ -269,7 +274,9 @@ def carry_out(plan: Plan, report_dir: Path, *, as_json: bool) -> int:
     files = importlib.import_module("leaserace.reports.files")
     with terminated_as_exception(), contextlib.ExitStack() as stack:
         watcher: Watcher = stack.enter_context(show.live())
-        outcome = run_plan(plan, run_dir=run_dir, open_engine=_opener(plan, stack), watcher=watcher)
+        outcome = run_plan(
+            plan, run_dir=run_dir, open_engine=_opener(plan, stack, smtp_port), watcher=watcher
+        )
     history = History.load(run_dir / "history.jsonl")
     files.write_all(outcome, history, run_dir)
     if as_json:
@@ -286,7 +293,9 @@ def exit_status(outcome: RunOutcome) -> int:
     return outcome.verdict.exit_status
 
 
-def _opener(plan: Plan, stack: contextlib.ExitStack) -> Callable[[str, Path], Engine]:
+def _opener(
+    plan: Plan, stack: contextlib.ExitStack, smtp_port: int
+) -> Callable[[str, Path], Engine]:
     def open_engine(target: str, folder: Path) -> Engine:
         from .processes.engine import ProcessEngine
 
@@ -296,6 +305,7 @@ def _opener(plan: Plan, stack: contextlib.ExitStack) -> Callable[[str, Path], En
                 run_dir=folder,
                 seed=plan.seed,
                 policy_file=plan.policy_file if target == plan.target_name else None,
+                smtp_port=smtp_port if target == plan.target_name else 0,
             )
         )
         return engine

@@ -25,6 +25,7 @@ class RaceRun:
         rounds: Rounds the script finished.
         problems: Why the outcome can't be judged (a skew that did not take, a point not reached, a
             call cut off by its deadline, an agent that died); any of them makes it unknown.
+        aborted: The target hung or died and was cut off; a problem says where.
         seconds: Wall-clock seconds it took.
         figures: Measured figures: ``pause_confirmed_us`` and the like.
     """
@@ -37,12 +38,18 @@ class RaceRun:
     history: History
     rounds: int
     problems: tuple[str, ...] = ()
+    aborted: bool = False
     seconds: float = 0.0
     figures: dict[str, float] = field(default_factory=dict)
 
 
 class Engine(Protocol):
     """Runs scenarios against one target."""
+
+    @property
+    def target(self) -> Target:
+        """What the target declares of itself."""
+        ...
 
     def run(
         self, scenario: Scenario, variant: Variant, *, agents: int, rounds: int | None = None
@@ -83,4 +90,6 @@ def settings_in_force(scenario: Scenario, variant: Variant, target: Target) -> S
             raise UsageError(
                 f"target {target.name}: fixed[{name!r}]={value!r} is no number of seconds"
             )
-    return replace(variant.settings or scenario.settings, **dict(target.fixed))
+    return replace(
+        scenario.settings if variant.settings is None else variant.settings, **dict(target.fixed)
+    )

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Protocol
 
 from .contention import contention, figures_of
-from .contract import Capability, Target
+from .contract import Capability
 from .engine import Engine, RaceRun
 from .history import encode
 from .judging import not_applicable, result_of, unrun
@@ -26,6 +26,8 @@ from .scenario import REGISTRY, Scenario, Variant
 from .verdict import RaceResult, Verdict
 
 LEAKS = "not run: the system leaks"
+CUT_OFF_MAX = 3
+"""Races cut off by a deadline after which the rest is left out."""
 FIRST_RACES = 2
 """Races that must hold before the others say anything (spec: T1)."""
 
@@ -55,7 +57,6 @@ class Plan:
 
     Args:
         target_name: As the user named it.
-        target: The target itself, for what it declares.
         scenarios: Which scenarios, in running order.
         variant: Only the variant of this name, or "" for all.
         agents: Fewest and most agents (spec: T2).
@@ -68,7 +69,6 @@ class Plan:
     """
 
     target_name: str
-    target: Target
     scenarios: Sequence[Scenario]
     variant: str = ""
     agents: tuple[int, int] = (2, 3)
@@ -151,11 +151,22 @@ class _Run:
     results: list[RaceResult] = field(default_factory=list)
     contentions: list[Contention] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    cut_off: int = 0
+    never_up: bool = False
+
+    @property
+    def stuck(self) -> str | None:
+        """Why it is no use to go on, or None: each further race would wait for its deadline too."""
+        if self.never_up:
+            return "not run: the target did not come up"
+        if self.cut_off >= CUT_OFF_MAX:
+            return f"not run: the target hung or died in {self.cut_off} races"
+        return None
 
     def race(self, scenario: Scenario, variant: Variant, agents: int) -> RaceResult:
         """Run or leave out one race, keep its history, take its result in."""
         again = self.plan.again(scenario, variant, agents)
-        reason = not_applicable(scenario, variant, self.plan.target)
+        reason = not_applicable(scenario, variant, self.engine.target)
         if reason:
             result = unrun(
                 scenario,
@@ -178,6 +189,8 @@ class _Run:
             for event in run.history:
                 file.write(encode(event))
         self.notices += [f"{run.race}: {notice}" for notice in run.history.notices]
+        self.cut_off += run.aborted
+        self.never_up |= run.aborted and not run.history.operations()
         return run
 
     def _measured(self, run: RaceRun, result: RaceResult) -> RaceResult:
@@ -251,12 +264,14 @@ def run_plan(
         canary=canary,
         contention=tuple(run.contentions),
         versions=versions(),
-        policy=_policy(plan),
+        policy=_policy(plan, run.engine),
         notices=tuple(dict.fromkeys(run.notices)),
     )
 
 
 def _variants(plan: Plan, scenario: Scenario) -> list[Variant]:
+    if scenario.group == "contention":
+        return list(scenario.variants)
     return [each for each in scenario.variants if plan.variant in ("", each.name)]
 
 
@@ -269,35 +284,31 @@ def _count(plan: Plan) -> int:
 def _one_more(run: _Run, agents: int) -> None:
     """All races with this many agents; the later ones only if the first two hold (spec: T1)."""
     plan = run.plan
-    leaking: list[str] = []
-    for scenario in plan.scenarios:
+    leaking: dict[str, None] = {}
+    scenarios = [*plan.scenarios, *([contention(plan.seconds)] if plan.seconds else [])]
+    for scenario in scenarios:
         for variant in _variants(plan, scenario):
+            reason = run.stuck
             if leaking and scenario.number > FIRST_RACES:
-                run.take(_left_out(plan, scenario, variant, agents, leaking))
+                reason = f"{LEAKS} ({' and '.join(leaking)} failed)"
+            if reason:
+                run.take(_left_out(plan, scenario, variant, agents, reason))
                 continue
             run.watcher.racing(f"{scenario.id}[{variant.name}] with {agents} agents")
             result = run.race(scenario, variant, agents)
             if result.verdict is Verdict.INVALID and scenario.number <= FIRST_RACES:
-                leaking.append(scenario.id)
-    if plan.seconds:
-        scenario = contention(plan.seconds)
-        if leaking:
-            run.take(_left_out(plan, scenario, scenario.variants[0], agents, leaking))
-        else:
-            run.watcher.racing(f"contention with {agents} agents")
-            run.race(scenario, scenario.variants[0], agents)
+                leaking[scenario.id] = None
 
 
 def _left_out(
-    plan: Plan, scenario: Scenario, variant: Variant, agents: int, leaking: list[str]
+    plan: Plan, scenario: Scenario, variant: Variant, agents: int, reason: str
 ) -> RaceResult:
-    names = " and ".join(dict.fromkeys(leaking))
     return unrun(
         scenario,
         variant,
         agents=agents,
         verdict=Verdict.NOT_RUN,
-        reason=f"{LEAKS} ({names} failed)",
+        reason=reason,
         again=plan.again(scenario, variant, agents),
     )
 
@@ -340,8 +351,8 @@ def versions() -> dict[str, str]:
     }
 
 
-def _policy(plan: Plan) -> Mapping[str, object]:
+def _policy(plan: Plan, engine: Engine) -> Mapping[str, object]:
     """The lengths each scenario asks for, and the user's policy file."""
     lengths = {scenario.id: asdict(scenario.settings) for scenario in plan.scenarios}
     file = {"file": str(plan.policy_file)} if plan.policy_file else {}
-    return {"settings": lengths, "fixed": dict(plan.target.fixed), **file}
+    return {"settings": lengths, "fixed": dict(engine.target.fixed), **file}

@@ -293,6 +293,7 @@ class Running:
             history=history,
             rounds=self._rounds,
             problems=tuple(self.ledger.problems),
+            aborted=self.is_aborted,
             seconds=time.monotonic() - self._begun,
             figures=self._figures(),
         )
