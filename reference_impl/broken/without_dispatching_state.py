@@ -3,8 +3,8 @@
 The outbox knows pending and sent only; at a restart everything pending is made ready to be sent
 again, also what was handed over before the crash (spec: S8, K10).
 
-Caught by `sends.once` or `cooldown.no_double_contact` or `cooldown.binds_all`. Masked by: a
-cooldown that is confirmed; workers that never crash.
+Caught by `sends.once` or `cooldown.no_double_contact` or `cooldown.binds_all`. Masked by: workers
+that never crash.
 """
 
 from __future__ import annotations
