@@ -65,6 +65,11 @@ class ProcessActor(Actor):
         return self._child
 
     @property
+    def who(self) -> dict[str, str]:
+        """Names this process in a fault's detail, where two share an agent id."""
+        return {"seat": self.seat} if self.seat != self.id else {}
+
+    @property
     def is_busy(self) -> bool:
         """Whether a call of it, or a playbook, is under way."""
         return bool(self._calls) or self._playing
@@ -168,10 +173,13 @@ class ProcessActor(Actor):
             self.hear()
 
     def kill(self, point: str = "") -> None:
-        """Crash it now; what it had in memory is gone."""
+        """Crash it now; what it had in memory is gone.
+
+        The fault begins when it is dead: nothing of this incarnation comes after that instant.
+        """
         if self.is_up:
-            self._crash = self.crew.ledger.begin(FaultKind.CRASH, self.id, point=point)
             self.end_process()
+            self._crash = self.crew.ledger.begin(FaultKind.CRASH, self.id, point=point, **self.who)
 
     def restart(self) -> None:
         """Start it again after a crash, as its next incarnation."""
@@ -324,9 +332,10 @@ class ProcessActor(Actor):
         self._skew = ledger.begin(
             FaultKind.SKEW,
             self.id,
-            offset_s=offset_s,
-            in_call_s=seen.in_call_s,
+            wanted_s=offset_s,
+            measured_s=seen.in_call_s,
             in_thread_s=seen.in_thread_s,
+            **self.who,
         )
         if not seen.took(offset_s):
             ledger.problem(

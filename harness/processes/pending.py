@@ -98,13 +98,14 @@ class ProcessStop:
                     point=point,
                     confirmed_us=confirmed_us,
                     after_us=after_us,
+                    **self._actor.who,
                 )
                 ledger.pause_confirmed_us.append(confirmed_us)
                 ledger.paused_after_us.append(after_us)
             case FaultKind.CRASH:
                 self._actor.kill(point)
             case kind:
-                self._fault_id = ledger.begin(kind, self._actor.id, point=point)
+                self._fault_id = ledger.begin(kind, self._actor.id, point=point, **self._actor.who)
 
     def resume(self) -> None:
         """Let the agent go on, or forget the point if it has not come there."""

@@ -348,6 +348,8 @@ def test_a_replica_is_another_process_under_the_same_id(engine: ProcessEngine) -
         answers = race.together(first.later.acquire(contact), twin.later.acquire(contact))
         assert {type(answer) for answer in answers} == {Lease, Refused}
         race.mark("twin", pid=pid_of(twin))
+        if race.round:
+            twin.kill()
 
     result = run(engine, replicas, rounds=2)
 
@@ -355,6 +357,8 @@ def test_a_replica_is_another_process_under_the_same_id(engine: ProcessEngine) -
     assert len({mark.data["pid"] for mark in marks(result, "twin")}) == 1
     processes = {op.process for op in result.history.operations()}
     assert processes == {"sales-01#0.0", "sales-01~2#0.0"}
+    crash = faults(result, "crash")[0]
+    assert (crash.agent, crash.detail) == ("sales-01", {"seat": "sales-01~2"})
     assert {op.agent for op in result.history.operations()} == {"sales-01"}
 
 
