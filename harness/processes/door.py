@@ -131,29 +131,45 @@ class Door:
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         self._watch = watchdog.Watch()
-        status = self._folder / "loaded.json"
         first = not _open_doors
         _open_doors.append(self)
-        if first:
-            with _fork_server_orders(self._target, status):
-                multiprocess.forkserver.ensure_running()
-        self._watch.register(_fork_server_pid())
-        if first:
-            self._wait_until_loaded(status)
+        if not first:
+            self._watch.register(_fork_server_pid())
+        elif self._start_fork_server(self._target)["threads"]:
+            # A fork takes no threads along: let each process import such a target itself.
+            self._watch.forget(_fork_server_pid())
+            _end_fork_server()
+            self._start_fork_server("")
 
-    def _wait_until_loaded(self, status: Path) -> None:
+    def _start_fork_server(self, target: str) -> dict[str, Any]:
+        """Start it, and wait until it has loaded the target.
+
+        Returns:
+            What it says of that.
+
+        Raises:
+            UsageError: It can't be imported, or not in time.
+        """
+        assert self._watch is not None
+        status = self._folder / "loaded.json"
+        status.unlink(missing_ok=True)
+        with _fork_server_orders(target, status):
+            multiprocess.forkserver.ensure_running()
+        pid = _fork_server_pid()
+        self._watch.register(pid)
         deadline = time.monotonic() + self._import_s
         while not status.exists():
-            if not psutil.pid_exists(_fork_server_pid()) or _is_zombie(_fork_server_pid()):
+            if not psutil.pid_exists(pid) or _is_zombie(pid):
                 raise UsageError(f"target {self._target!r}: importing it ended the process")
             if time.monotonic() > deadline:
                 raise UsageError(
                     f"target {self._target!r}: importing it did not end within {self._import_s:g} s"
                 )
             time.sleep(0.002)
-        said = json.loads(status.read_text(encoding="utf-8"))["usage"]
-        if said:
-            raise UsageError(said)
+        told: dict[str, Any] = json.loads(status.read_text(encoding="utf-8"))
+        if told["usage"]:
+            raise UsageError(told["usage"])
+        return told
 
     def prepare(self, number: int) -> None:
         """Have so many processes ready that wait to be told their role."""

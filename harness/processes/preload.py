@@ -10,6 +10,7 @@ import gc
 import json
 import os
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +39,10 @@ def _in_the_fork_server(orders: dict[str, Any]) -> None:
     os.environ.pop("PYTHONPATH", None)
     if orders["pythonpath"]:
         os.environ["PYTHONPATH"] = orders["pythonpath"]
+    said = ""
     try:
-        target(orders["target"])
-        said = ""
+        if orders["target"]:
+            target(orders["target"])
     except UsageError as error:
         said = str(error)
     except BaseException as error:  # noqa: BLE001 - also sys.exit() in a user's module
@@ -51,7 +53,8 @@ def _in_the_fork_server(orders: dict[str, Any]) -> None:
     gc.freeze()  # else each process copies every page its collector looks at
     status = Path(orders["status"])
     draft = status.with_suffix(".draft")
-    draft.write_text(json.dumps({"usage": said}), encoding="utf-8")
+    told = {"usage": " ".join(said.split()), "threads": threading.active_count() - 1}
+    draft.write_text(json.dumps(told), encoding="utf-8")
     draft.rename(status)
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from leaserace.harness import UsageError
+from leaserace.harness import Lease, Race, Refused, UsageError
 from leaserace.harness.processes.deadlines import Deadlines
 from leaserace.harness.processes.engine import ProcessEngine
-from tests.support.races import ended_afterwards
+from tests.support.races import ended_afterwards, run
 
 pytestmark = pytest.mark.process
 MODULE = "tests.support.process_targets"
@@ -45,6 +45,33 @@ def test_an_import_that_hangs_is_cut_off(tmp_path: Path) -> None:
         pytest.raises(UsageError, match=r"importing it did not end within 0\.3 s"),
         ProcessEngine("tests.support.import_hangs:Toy", tmp_path, deadlines=short),
     ):
+        pass
+
+
+def test_a_target_that_starts_a_thread_when_imported_has_it_in_every_process(
+    tmp_path: Path,
+) -> None:
+    """A fork would leave the thread behind, and the first call would hang."""
+
+    def claim(race: Race) -> None:
+        contact = race.contact()
+        assert isinstance(race.agents[0].acquire(contact), Lease)
+        assert isinstance(race.agents[1].acquire(contact), Refused)
+
+    with (
+        ended_afterwards(),
+        ProcessEngine("tests.support.import_threads:Served", tmp_path) as engine,
+    ):
+        assert run(engine, claim).problems == ()
+
+
+def test_a_runs_folder_may_be_used_again(tmp_path: Path) -> None:
+    """What an earlier fork server said of its target does not count."""
+    with pytest.raises(UsageError), ProcessEngine("nowhere:Toy", tmp_path):
+        pass
+    with ProcessEngine(f"{MODULE}:Toy", tmp_path) as engine:
+        assert engine.target.name == f"{MODULE}:Toy"
+    with pytest.raises(UsageError), ProcessEngine("nowhere:Toy", tmp_path):
         pass
 
 
