@@ -93,3 +93,7 @@ def settings_in_force(scenario: Scenario, variant: Variant, target: Target) -> S
     return replace(
         scenario.settings if variant.settings is None else variant.settings, **dict(target.fixed)
     )
+
+
+def _asked(scenario: Scenario, variant: Variant) -> Settings:
+    return scenario.settings if variant.settings is None else variant.settings

@@ -11,7 +11,7 @@ from typing import Any
 from ..clocks import monotonic_ns
 from ..contract import Answer, Capability, Lease, Message, MessageKind, Settings
 from ..faults import Behaviour, FaultKind
-from ..scenario import Actor, Call, Contact, Pending, Playbook, Race
+from ..scenario import Actor, Call, Contact, NotReached, Pending, Playbook, Race
 from . import wire
 from .actors import ProcessActor
 from .crew import Crew
@@ -23,6 +23,8 @@ _LEAD_NS = 3_000_000
 """How far ahead a common start lies: long enough for every agent to have read its command."""
 _POLL_S = 0.002
 _CLOCK_POLL_MAX_S = 0.02
+LONGEST_WAIT = 2.0
+"""How many times the longest length in force an honest target may make us wait."""
 _SLOW_SHARE = 0.5
 """A slow transport takes this share of the transport's timeout."""
 
@@ -177,6 +179,7 @@ class ProcessRace(Race):
     def pass_store_time(self, until_ms: int) -> None:
         """Wait until the store's clock has passed `until_ms`."""
         first_ms = self._store_ms()
+        self._refuse_endless(until_ms - first_ms)
         bound_s = max(0, until_ms - first_ms) / 1000 + self._crew.deadlines.call_s
         deadline_ns = monotonic_ns() + int(bound_s * 1e9)
         now_ms = first_ms
@@ -186,6 +189,15 @@ class ProcessRace(Race):
             left_s = (until_ms - now_ms + 1) / 1000
             self._crew.wait_for(lambda: False, min(left_s, _CLOCK_POLL_MAX_S))
             now_ms = self._store_ms()
+
+    def _refuse_endless(self, wait_ms: int) -> None:
+        """A target that answers with an end far off is judged by what it said, not waited for."""
+        longest_s = max(self.settings.lease_s, self.settings.cooldown_s)
+        if wait_ms / 1000 > LONGEST_WAIT * longest_s + self._crew.deadlines.clock_s:
+            raise NotReached(
+                f"the target names an end {wait_ms / 1000:.1f} s from now, though no length in force"
+                f" is above {longest_s:g} s"
+            )
 
     def _store_ms(self) -> int:
         """The store's now, or what it has reached for certain by the leases it gave."""

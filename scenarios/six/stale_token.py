@@ -140,6 +140,7 @@ def _paused_sender(race: Race, first: Actor, point: str) -> _Paused | None:
         try:
             stop.wait()
         except NotReached:
+            sending.answer()
             if attempt + 1 == TRIES_MAX:
                 raise
             continue
