@@ -51,11 +51,11 @@ class Keys:
         policy: The window.
     """
 
-    __slots__ = ("_agent", "_window_ms")
+    __slots__ = ("_agent", "_policy")
 
     def __init__(self, agent: str, policy: Policy) -> None:
         self._agent = agent
-        self._window_ms = ms(policy.key_window_s)
+        self._policy = policy
 
     def normalise(self, key: str | None) -> str:
         """The key as it is compared: outer white space stripped, case folded (spec: K3).
@@ -97,7 +97,7 @@ class Keys:
         """
         if row.state is not SendState.DELIVERED:
             return True
-        return now_ms < row.settled_at_ms + self._window_ms
+        return now_ms < row.settled_at_ms + ms(self._policy.key_window_s)
 
     def answer(self, row: SendRow, draft: Draft) -> Sent | Refused | None:
         """What a further try is told, or None if it may run: nothing was handed over (spec: K2)."""

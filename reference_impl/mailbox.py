@@ -78,6 +78,7 @@ class ReferenceMailbox:
         parts = parts or Parts()
         self.agent = agent
         self.agent_clock = agent_clock or SystemClock()
+        self._policy = policy
         self._deadline_s = policy.store_deadline_s
         self._store = store
         self._identity = parts.identity(policy.addresses)
@@ -95,7 +96,6 @@ class ReferenceMailbox:
         self._suppression = parts.suppression(
             agent=agent, policy=policy, store=store, audit=self._audit
         )
-        self._clean_up = CleanUp(policy=policy, store=store, cooldown=self._cooldown)
         self._outbox = parts.outbox(
             agent=agent, policy=policy, audit=self._audit, cooldown=self._cooldown
         )
@@ -167,7 +167,8 @@ class ReferenceMailbox:
 
     def clean_up(self) -> int | Refused:
         """Remove old rows; returns how many (spec: K5, L4)."""
-        return self._answered("clean_up", self._clean_up.run)
+        clean_up = CleanUp(policy=self._policy, store=self._store, cooldown=self._cooldown)
+        return self._answered("clean_up", clean_up.run)
 
     def close(self) -> None:
         """Give back the connection."""

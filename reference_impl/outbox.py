@@ -37,14 +37,13 @@ class Outbox:
         cooldown: The timeline.
     """
 
-    __slots__ = ("_agent", "_audit", "_cooldown", "_deadline_ms", "_domain")
+    __slots__ = ("_agent", "_audit", "_cooldown", "_policy")
 
     def __init__(self, *, agent: str, policy: Policy, audit: Audit, cooldown: Cooldown) -> None:
         self._agent = agent
         self._audit = audit
         self._cooldown = cooldown
-        self._deadline_ms = ms(policy.send_deadline_s)
-        self._domain = policy.sender.rpartition("@")[2]
+        self._policy = policy
 
     def authorise(self, tx: Transaction, draft: Draft) -> SendRow:
         """Write the record and reserve the cooldown (spec: S6, S9)."""
@@ -59,7 +58,7 @@ class Outbox:
             message_id=self._message_id(tx, draft, earlier),
             state=SendState.AUTHORIZED,
             authorized_at_ms=tx.now_ms,
-            deadline_ms=tx.now_ms + self._deadline_ms,
+            deadline_ms=self._deadline_ms(tx),
         )
         self._write(tx, row)
         self._cooldown.reserve(tx, row, draft.message.kind)
@@ -76,8 +75,13 @@ class Outbox:
         """
         if earlier is not None and earlier.state is not SendState.DELIVERED:
             return earlier.message_id
+        domain = self._policy.sender.rpartition("@")[2]
         made_from = f"{draft.key}\n{tx.now_ms}"
-        return f"<{hashlib.sha256(made_from.encode()).hexdigest()[:32]}@{self._domain}>"
+        return f"<{hashlib.sha256(made_from.encode()).hexdigest()[:32]}@{domain}>"
+
+    def _deadline_ms(self, tx: Transaction) -> int:
+        """From then on the worker of this try counts as gone."""
+        return tx.now_ms + ms(self._policy.send_deadline_s)
 
     def still_mine(self, tx: Transaction, row: SendRow) -> SendRow | None:
         """The record if this try may go on with it: nobody withdrew it or took it over."""
@@ -89,7 +93,7 @@ class Outbox:
     def dispatch(self, tx: Transaction, row: SendRow) -> SendRow:
         """From here on the message may have been handed over (spec: S8)."""
         moved = msgspec.structs.replace(
-            row, state=SendState.DISPATCHING, deadline_ms=tx.now_ms + self._deadline_ms
+            row, state=SendState.DISPATCHING, deadline_ms=self._deadline_ms(tx)
         )
         self._write(tx, moved)
         self._note(tx, "dispatch", moved)

@@ -119,7 +119,7 @@ LONGEST_S = 100 * 365 * 86_400.0
 
 def ms(seconds: float) -> int:
     """Seconds as whole milliseconds."""
-    return round(seconds * 1000)
+    return int(seconds * 1000 + 0.5)
 
 
 def load_policy(path: Path | None) -> Policy:

@@ -9,6 +9,8 @@ once.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..idempotency import Keys
 from ..mailbox import Parts
 from ..policy import Policy
@@ -20,8 +22,7 @@ class ShortMemoryKeys(Keys):
     """Forgets a key early."""
 
     def __init__(self, agent: str, policy: Policy) -> None:
-        super().__init__(agent, policy)
-        self._window_ms //= 1000
+        super().__init__(agent, replace(policy, key_window_s=policy.key_window_s / 1000))
 
 
 twin = Twin(
