@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Protocol
 
@@ -80,7 +81,8 @@ def settings_in_force(scenario: Scenario, variant: Variant, target: Target) -> S
         UsageError: `Target.fixed` names a length that does not exist or is no number.
     """
     names = {field_.name for field_ in fields(Settings)}
-    for name, value in target.fixed.items():
+    stated: Mapping[str, object] = target.fixed
+    for name, value in stated.items():
         if name not in names:
             known = ", ".join(sorted(names))
             raise UsageError(
@@ -93,7 +95,3 @@ def settings_in_force(scenario: Scenario, variant: Variant, target: Target) -> S
     return replace(
         scenario.settings if variant.settings is None else variant.settings, **dict(target.fixed)
     )
-
-
-def _asked(scenario: Scenario, variant: Variant) -> Settings:
-    return scenario.settings if variant.settings is None else variant.settings
