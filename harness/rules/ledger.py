@@ -205,6 +205,14 @@ def _blocks_nobody(op: Operation, place: int) -> bool:
     return refused and (op.end or FOREVER) < place
 
 
+def _is_late(view: View) -> bool:
+    """Whether it tells of an event older than what a person did since: it undoes nothing (spec: C7)."""
+    at_ms = view.op.args.get("event_at_ms")
+    return at_ms is not None and any(
+        lift.answer.get("at_ms", 0) > at_ms for lift in view.person.lifts
+    )
+
+
 def _is_over(op: Operation, last: Operation) -> bool:
     return op.type is OpType.OK and (op.end or FOREVER) < last.begin
 
@@ -257,7 +265,7 @@ def _end_under_lease(_: Ledger, view: View) -> None:
 def _end_suppress(_: Ledger, view: View) -> None:
     if view.op.type is OpType.FAIL:
         _drop(view.person.bans, view.op)
-    elif view.op.type is OpType.OK:
+    elif view.op.type is OpType.OK and not _is_late(view):
         view.person.banned = view.op
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..contract import Capability
-from ..history import DeliveryEvent, Operation, OpType
+from ..contract import Capability, SendState
+from ..history import AuditEvent, DeliveryEvent, Operation, OpType
 from ..verdict import Finding
 from .base import Rule
 from .ledger import Intent
@@ -129,3 +129,64 @@ class Arrived(Rule):
 
 def _all_refused(intent: Intent) -> bool:
     return all(view.op.type is OpType.FAIL for view in intent.tries)
+
+
+class StepsInOrder(Rule):
+    """In the audit log a send goes from step to step, and never back before its hand-over.
+
+    Spec: S8, K2, K10. It is dispatched only from `authorized`, delivered only once it was dispatched,
+    and authorized again only if it was withdrawn or its key's window has closed: what may have been
+    handed over is never sent again by itself. The order is the target's own, so no interval excuses
+    anything.
+
+    Legal::
+
+        1 send     authorized  key k
+        2 dispatch dispatching key k
+        3 deliver  delivered   key k
+
+    Illegal::
+
+        1 send     authorized  key k
+        2 deliver  withdrawn   key k
+        3 dispatch dispatching key k
+    """
+
+    name = "sends.steps_in_order"
+    spec = ("S8", "K2", "K10")
+    needs = frozenset({Capability.SEND, Capability.IDEMPOTENCY, Capability.AUDIT})
+    decisions = frozenset(SendState) - {SendState.ABSENT}
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._last: dict[str, tuple[str, int]] = {}
+        self._window_ms = self.info.settings.key_window_s * 1000
+
+    def decided(self, event: AuditEvent) -> Iterable[Finding]:
+        record = event.value
+        key, decision, at_ms = record.get("idempotency_key"), record["decision"], record["at_ms"]
+        if not key:
+            return
+        self.exercised += 1
+        last, last_ms = self._last.get(key, ("", 0))
+        if last == SendState.DELIVERED and at_ms - last_ms >= self._window_ms:
+            last = ""
+        if last not in _BEFORE.get(decision, (last,)):
+            yield self.finding(
+                f"record {event.seq} of the audit log: the send under {key} of {record['actor']} "
+                f"is {decision} after it was {last or 'nothing'}",
+                t=event.t,
+            )
+        self._last[key] = (decision, at_ms)
+
+    def state(self) -> object:
+        """The last step of each send."""
+        return tuple(self._last.items())
+
+
+_BEFORE = {
+    SendState.AUTHORIZED: ("", SendState.AUTHORIZED, SendState.WITHDRAWN),
+    SendState.DISPATCHING: (SendState.AUTHORIZED,),
+    SendState.DELIVERED: (SendState.DISPATCHING, SendState.UNKNOWN),
+}
+"""Steps that may stand right before a step; those not named here may come at any time."""

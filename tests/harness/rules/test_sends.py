@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from leaserace.harness.contract import Capability
 from leaserace.harness.rules.base import Rule
-from leaserace.harness.rules.sends import Arrived, Once
+from leaserace.harness.rules.sends import Arrived, Once, StepsInOrder
 from tests.support.ops import SALES, SUPPORT, UNLOGGED, Tape
 
 
-@pytest.mark.parametrize("rule", [Once, Arrived])
+@pytest.mark.parametrize("rule", [Once, Arrived, StepsInOrder])
 def test_an_empty_history_has_no_finding_and_exercises_nothing(rule: type[Rule]) -> None:
-    judgement = Tape().judge(rule)
+    judgement = Tape(capabilities=Capability).judge(rule)
     assert not judgement.findings
     assert judgement.exercised == {rule.name: 0}
 
@@ -144,3 +146,64 @@ def test_a_refused_retry_beside_an_unknown_try_explains_the_arrival() -> None:
     tape.refused(SALES, "send", "send_in_progress")
     tape.delivery()
     assert not tape.findings(Arrived)
+
+
+# -- sends.steps_in_order -------------------------------------------------------------------------
+
+
+def _steps(*decisions: str, **more: Any) -> Tape:
+    tape = Tape(capabilities=Capability, key_window_s=10.0)
+    for decision in decisions:
+        tape.audit("send", decision, idempotency_key="k", at_ms=1000, **more)
+    return tape
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "authorized dispatching delivered",
+        "authorized dispatching unknown delivered",
+        "authorized withdrawn authorized dispatching delivered",
+        "authorized authorized dispatching withdrawn authorized",
+        "authorized dispatching unknown withdrawn",
+    ],
+)
+def test_a_send_goes_from_step_to_step(steps: str) -> None:
+    """spec: S8."""
+    judgement = _steps(*steps.split()).judge(StepsInOrder)
+    assert not judgement.findings
+    assert judgement.exercised["sends.steps_in_order"] == len(steps.split())
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ("dispatching", "is dispatching after it was nothing"),
+        ("authorized withdrawn dispatching", "is dispatching after it was withdrawn"),
+        ("authorized dispatching dispatching", "is dispatching after it was dispatching"),
+        ("authorized dispatching unknown authorized", "is authorized after it was unknown"),
+        ("authorized dispatching delivered authorized", "is authorized after it was delivered"),
+        ("authorized delivered", "is delivered after it was authorized"),
+    ],
+)
+def test_a_step_out_of_order_is_a_finding(steps: str, said: str) -> None:
+    """spec: S8, K2, K10: no interval excuses the order of commits."""
+    (finding,) = _steps(*steps.split()).findings(StepsInOrder)
+    assert said in finding.message
+
+
+def test_after_the_window_a_key_stands_for_a_new_send() -> None:
+    """spec: K5."""
+    for at_ms, found in ((10_999, True), (11_000, False)):
+        tape = _steps("authorized", "dispatching", "delivered")
+        tape.audit("send", "authorized", idempotency_key="k", at_ms=at_ms)
+        assert bool(tape.findings(StepsInOrder)) is found
+
+
+def test_records_of_no_send_or_without_a_key_have_no_steps() -> None:
+    """spec: S8."""
+    tape = _steps("granted", "suppressed")
+    tape.audit("dispatch", "dispatching")
+    judgement = tape.judge(StepsInOrder)
+    assert not judgement.findings
+    assert judgement.exercised["sends.steps_in_order"] == 0
