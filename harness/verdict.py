@@ -173,6 +173,32 @@ def wilson_interval(seen: int, trials: int, confidence: float = 0.95) -> tuple[f
     return (0.0 if seen == 0 else low, 1.0 if seen == trials else high)
 
 
+def newcombe_interval(
+    before: tuple[int, int], after: tuple[int, int], confidence: float = 0.95
+) -> tuple[float, float]:
+    """Between which differences the true one lies, of the rates of two runs.
+
+    Args:
+        before: Seen and trials of the first run.
+        after: Seen and trials of the second.
+        confidence: Between 0 and 1.
+
+    Returns:
+        Lower and upper bound of the second rate less the first, as shares of 1 (Newcombe's interval
+        from two of Wilson's).
+
+    Raises:
+        ValueError: An argument is out of its range.
+    """
+    low1, high1 = wilson_interval(*before, confidence)
+    low2, high2 = wilson_interval(*after, confidence)
+    rate1, rate2 = before[0] / before[1], after[0] / after[1]
+    difference = rate2 - rate1
+    down = math.hypot(rate2 - low2, high1 - rate1)
+    up = math.hypot(high2 - rate2, rate1 - low1)
+    return max(-1.0, difference - down), min(1.0, difference + up)
+
+
 def _at_least_one(trials: int) -> None:
     if trials < 1:
         message = f"trials={trials}: at least one is needed"
