@@ -44,6 +44,7 @@ PROGRAMS = (
     "prog.AS.@GS",
     "prog.ASR.@GS.@GS",
     "prog.AS.@GSR",
+    "prog.AT.@GT",
     "prog.ASR.@GSR.A",
     "prog.ASL.AC",
     "prog.A.GLA",
@@ -54,11 +55,16 @@ PROGRAMS = (
 """Clients that go on whatever they are answered."""
 
 EXHAUSTIVE = (
-    "prog.ASL_0.ASL_0",
-    "prog.ASRL_0.ASL_0",
+    "prog.A.A",
+    "prog.AL.GL",
     "prog.AN.A",
-    "prog.AL.AS",
-    "prog.ASO.S",
+    "prog.AS.AS",
+    "prog.ASR.A",
+    "prog.AT.@GT",
+    "prog.AS.GS",
+    "prog.ASKP.O",
+    "prog.ASC.AL",
+    "prog.ASL_0.ASL_0",
 )
 """Short enough to be searched to the end."""
 

@@ -23,9 +23,6 @@ from .subjects import AGENT_IDS
 from .world import Stuck, World
 
 
-
-
-
 class SimulationEngine:
     """Runs scenarios against one target in the simulator.
 

@@ -123,9 +123,7 @@ class Client:
 
     def unsuppress(self) -> None:
         """U: a person takes the contact off the list."""
-        self._seat.call(
-            "unsuppress", self._contact, address=self._address, person="person-01"
-        )
+        self._seat.call("unsuppress", self._contact, address=self._address, person="person-01")
 
     def override(self) -> None:
         """V: a person lets the next send skip the cooldown."""

@@ -175,5 +175,3 @@ def _sources(module_name: str) -> list[Path]:
     if not package or not (folder / "__init__.py").exists():
         return [file]
     return [file, *sorted(folder.rglob("*.py"), key=lambda path: path.relative_to(folder).parts)]
-
-

@@ -61,9 +61,7 @@ class _Teller:
         self._calls: dict[str, str] = {}
         self._senders: dict[str, str] = {}
 
-    def step(
-        self, event: OpEvent | FaultEvent | DeliveryEvent, following: object
-    ) -> Step | None:
+    def step(self, event: OpEvent | FaultEvent | DeliveryEvent, following: object) -> Step | None:
         """The event as a step, or None where the next one tells of both."""
         at_ms = event.t // 1_000_000 - EPOCH_MS
         if isinstance(event, DeliveryEvent):
@@ -126,7 +124,9 @@ def _fault(event: FaultEvent) -> str:
             return "the reply is lost"
         case "transport":
             silent = event.detail.get("behaviour") == "silent"
-            return "the transport takes it and says nothing" if silent else "the transport refuses it"
+            return (
+                "the transport takes it and says nothing" if silent else "the transport refuses it"
+            )
         case "skew":
             return f"its clock now stands {event.detail.get('offset_ms', 0) / 1000:+g} s off"
         case _:

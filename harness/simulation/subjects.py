@@ -92,7 +92,9 @@ def parse(text: str) -> Subject:
             "or prog.LETTERS.LETTERS"
         )
     seats = tuple(
-        _as_replica(make(text, index, name[1:])) if name.startswith("@") else make(text, index, name)
+        _as_replica(make(text, index, name[1:]))
+        if name.startswith("@")
+        else make(text, index, name)
         for index, name in enumerate(names)
     )
     return Subject(text=text, seats=seats, contacts={CONTACT: SPELLINGS})
@@ -138,7 +140,9 @@ def _play_seat(text: str, index: int, name: str) -> SeatPlan:
         args |= {"patience": number, "steps": number, "times": number}
     person = word in PERSONS
     agent = f"{word}-in" if person else _agent_id(index)
-    return SeatPlan(agent=agent, playbook=playbook, args=args, optional=person, kind=f"{name} {args['address']}")
+    return SeatPlan(
+        agent=agent, playbook=playbook, args=args, optional=person, kind=f"{name} {args['address']}"
+    )
 
 
 def _program_seat(text: str, index: int, letters: str) -> SeatPlan:

@@ -216,7 +216,9 @@ class Exhaustive:
         """
         bounds = driver.bounds
         point = last.point
-        fresh = last.fresh and not last.holds and (point in self._shared or point.endswith(".think"))
+        fresh = (
+            last.fresh and not last.holds and (point in self._shared or point.endswith(".think"))
+        )
         if fresh:
             last.fresh = False
         if driver.world.faults >= bounds.faults:

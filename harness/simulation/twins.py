@@ -1,0 +1,316 @@
+"""Every broken twin in the simulator, alone and behind what masks it (spec: the harness can fail).
+
+A twin is caught if one of the four ways has a finding: the six races, exhaustive search, random draws,
+PCT. A pair is a twin together with a layer that hides it from somebody who only counts mail; the rules
+must see through it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+
+import click
+
+from ..contract import Target, UsageError
+from ..judging import not_applicable, result_of
+from ..scenario import REGISTRY, Scenario, Variant
+from ..targets import load_target
+from .catalogue import EXHAUSTIVE
+from .driver import Bounds
+from .engine import SimulationEngine
+from .explore import Explorer, Plan
+from .run import Runner
+from .search import KINDS, search
+from .subjects import POLICIES, parse
+
+WAYS = ("six", "exhaustive", "random", "pct")
+BROKEN = "leaserace.reference_impl.broken"
+REFERENCE = "leaserace.reference_impl.target:target"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Twin:
+    """A broken twin, as the simulator sees it.
+
+    Args:
+        name: Its module's name.
+        target: What to give as ``--target``.
+        caught_by: Rules any of which must find it.
+        policies: Policy variants to run it under; empty for all.
+        masks: Layers that are on at the same time, for a pair.
+    """
+
+    name: str
+    target: str
+    caught_by: tuple[str, ...]
+    policies: tuple[str, ...] = ()
+    masks: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caught:
+    """How one way came by a finding.
+
+    Args:
+        way: Which way.
+        rules: Rules that found something; empty if none did.
+        schedules: Runs until then.
+        seconds: Seconds until then.
+    """
+
+    way: str
+    rules: tuple[str, ...] = ()
+    schedules: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One twin, all ways."""
+
+    twin: Twin
+    ways: Mapping[str, Caught] = field(default_factory=dict)
+
+    @property
+    def is_caught(self) -> bool:
+        """Whether any way had a finding."""
+        return any(caught.rules for caught in self.ways.values())
+
+    @property
+    def first(self) -> Caught | None:
+        """The quickest way."""
+        found = [caught for caught in self.ways.values() if caught.rules]
+        return min(found, key=lambda caught: caught.seconds, default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwinCheck:
+    """How long to look.
+
+    Args:
+        seconds: For each way of each twin, at most.
+        seed: Of all draws.
+        reference_schedules: Runs of the reference that must come out clean.
+    """
+
+    seconds: float = 10.0
+    seed: int = 1
+    reference_schedules: int = 2_000
+
+
+MASKS: Mapping[str, tuple[str, str]] = {
+    "without_fencing_check": ("cooldown", "the new holder's own mail sets a cooldown"),
+    "without_expiry_check": ("cooldown", "a cooldown refuses the late send for another reason"),
+    "without_owner_check": ("cooldown", "a cooldown refuses the foreign send"),
+    "without_atomic_send": ("cooldown", "the second send meets the cooldown"),
+    "without_atomic_acquire": ("cooldown", "only one of two holders can write"),
+    "without_case_folding": ("cooldown", "each spelling has a cooldown of its own"),
+    "without_domain_alias": ("cooldown", "each spelling has a cooldown of its own"),
+    "without_release_owner": ("cooldown", "whoever comes next meets the cooldown"),
+    "without_renewal_limit": ("cooldown", "a revived lease can't write twice"),
+    "without_suppression_at_send": ("cooldown", "a second mail is stopped for another reason"),
+    "without_key_before_delivery": ("cooldown", "the repeated send meets the cooldown"),
+    "without_atomic_key": ("cooldown", "the second try meets the cooldown"),
+    "without_unknown_state": ("cooldown", "the second hand-over meets the cooldown"),
+    "without_lasting_counter": ("short-key", "fresh keys at every claim look alike"),
+    "without_window_for_retry": ("cooldown", "a repeat after the window meets the cooldown"),
+}
+"""Twin to the policy under which another layer hides it from somebody who only counts mail, and why."""
+
+
+def load_twins(names: Sequence[str]) -> list[Twin]:
+    """The broken twins of these names, or all.
+
+    Raises:
+        UsageError: There is no such twin.
+    """
+    package = importlib.import_module(BROKEN)
+    known = sorted(
+        each.name
+        for each in pkgutil.iter_modules(package.__path__)
+        if each.name.startswith("without_")
+    )
+    for name in names:
+        if name not in known:
+            raise UsageError(f"no twin is called {name!r}; there are {', '.join(known)}")
+    found = []
+    for name in names or known:
+        told = importlib.import_module(f"{BROKEN}.{name}").twin
+        found.append(Twin(name=name, target=told.target, caught_by=tuple(told.caught_by)))
+    return found
+
+
+def pairs_of(twins: Iterable[Twin]) -> list[Twin]:
+    """Each twin that a layer can mask, with only that layer's policy on."""
+    return [
+        Twin(
+            name=twin.name,
+            target=twin.target,
+            caught_by=twin.caught_by,
+            policies=(MASKS[twin.name][0],),
+            masks=MASKS[twin.name][1],
+        )
+        for twin in twins
+        if twin.name in MASKS
+    ]
+
+
+def check(twin: Twin, how: TwinCheck, ways: Sequence[str] = WAYS) -> Row:
+    """Look for a finding in every way."""
+    return Row(twin=twin, ways={way: _LOOK[way](twin, how) for way in ways})
+
+
+def _six(twin: Twin, how: TwinCheck) -> Caught:
+    """The scripted races, until one has a finding."""
+    begun = time.perf_counter()
+    target = load_target(twin.target)
+    runs = 0
+    for scenario, variant in scripted(target):
+        engine = SimulationEngine(target, seed=how.seed)
+        run = engine.run(scenario, variant, agents=2)
+        runs += run.rounds
+        result, _ = result_of(run)
+        if result.findings:
+            return _caught("six", [each.rule for each in result.findings], runs, begun)
+    return _caught("six", (), runs, begun)
+
+
+def scripted(target: Target) -> list[tuple[Scenario, Variant]]:
+    """Every registered race and variant the target can be put through."""
+    for package in ("six", "beyond"):
+        importlib.import_module(f"leaserace.scenarios.{package}")
+    return [
+        (scenario, variant)
+        for scenario in REGISTRY
+        for variant in scenario.variants
+        if scenario.group in {"six", "beyond"} and not_applicable(scenario, variant, target) is None
+    ]
+
+
+def _exhaustive(twin: Twin, how: TwinCheck) -> Caught:
+    begun = time.perf_counter()
+    runs = 0
+    with Runner(load_target(twin.target)) as runner:
+        for text in EXHAUSTIVE:
+            for policy in twin.policies or tuple(POLICIES):
+                left_s = how.seconds - (time.perf_counter() - begun)
+                if left_s <= 0:
+                    return _caught("exhaustive", (), runs, begun)
+                bounds = Bounds(faults=1, time_steps=1, kinds=KINDS)
+                result = search(runner, parse(text), policy, bounds, seconds=min(left_s, 2.0))
+                runs += result.schedules
+                if result.found:
+                    rules = [each.rule for each in result.found[0].findings]
+                    return _caught("exhaustive", rules, runs, begun)
+    return _caught("exhaustive", (), runs, begun)
+
+
+def _drawn(way: str) -> Callable[[Twin, TwinCheck], Caught]:
+    def look(twin: Twin, how: TwinCheck) -> Caught:
+        plan = Plan(
+            target=twin.target,
+            strategy=way,
+            seconds=how.seconds,
+            seed=how.seed,
+            policies=twin.policies,
+        )
+        found = Explorer(load_target(twin.target), plan).run()
+        rules = found.hits[0].rules if found.hits else ()
+        seconds = found.hits[0].seconds if found.hits else found.seconds
+        return Caught(way=way, rules=tuple(rules), schedules=found.schedules, seconds=seconds)
+
+    return look
+
+
+def _caught(way: str, rules: Iterable[str], schedules: int, begun: float) -> Caught:
+    return Caught(
+        way=way,
+        rules=tuple(dict.fromkeys(rules)),
+        schedules=schedules,
+        seconds=time.perf_counter() - begun,
+    )
+
+
+_LOOK: Mapping[str, Callable[[Twin, TwinCheck], Caught]] = {
+    "six": _six,
+    "exhaustive": _exhaustive,
+    "random": _drawn("random"),
+    "pct": _drawn("pct"),
+}
+
+
+def run_twins(twins: Sequence[Twin], how: TwinCheck, *, as_json: bool) -> int:
+    """Check all twins, all pairs and the reference; print; the exit status."""
+    reference = Twin(name="reference", target=REFERENCE, caught_by=())
+    clean = _reference(reference, how)
+    rows = []
+    for twin in [*twins, *pairs_of(twins)]:
+        row = check(twin, how, WAYS if not twin.masks else ("random", "pct"))
+        rows.append(row)
+        if not as_json:
+            click.echo(_line(row))
+    escaped = [row for row in rows if not row.is_caught]
+    if as_json:
+        click.echo(json.dumps({"reference": asdict(clean), "twins": [_json(row) for row in rows]}))
+    else:
+        _summary(rows, escaped, clean)
+    return 1 if escaped or clean.rules else 0
+
+
+def _reference(reference: Twin, how: TwinCheck) -> Caught:
+    """What rules say of the reference: nothing, or the harness is wrong."""
+    six = _six(reference, how)
+    if six.rules:
+        return six
+    plan = Plan(target=REFERENCE, schedules=how.reference_schedules, seed=how.seed)
+    found = Explorer(load_target(REFERENCE), plan).run()
+    rules = found.hits[0].rules if found.hits else ()
+    return Caught(way="all", rules=tuple(rules), schedules=found.schedules, seconds=found.seconds)
+
+
+def _line(row: Row) -> str:
+    twin = row.twin
+    name = f"{twin.name} [{twin.policies[0]}]" if twin.masks else twin.name
+    cells = [f"{_cell(row.ways[way]) if way in row.ways else '':>16}" for way in WAYS]
+    first = row.first
+    rule = "ESCAPED" if first is None else first.rules[0]
+    if first is not None and not set(twin.caught_by) & _rules(row):
+        rule += f" (not {', '.join(twin.caught_by)})"
+    return f"{name:44} {' '.join(cells)}  {rule}"
+
+
+def _rules(row: Row) -> set[str]:
+    return {rule for caught in row.ways.values() for rule in caught.rules}
+
+
+def _cell(caught: Caught) -> str:
+    if not caught.rules:
+        return f"- {caught.schedules}"
+    return f"{caught.schedules} / {caught.seconds:.2f} s"
+
+
+def _summary(rows: Sequence[Row], escaped: Sequence[Row], clean: Caught) -> None:
+    times = sorted(row.first.seconds for row in rows if row.first is not None)
+    if times:
+        click.echo(
+            f"\n{len(rows) - len(escaped)} of {len(rows)} caught; first finding after "
+            f"{times[len(times) // 2]:.2f} s in the median, {times[-1]:.2f} s at worst"
+        )
+    for row in escaped:
+        click.echo(f"ESCAPED: {row.twin.name} {row.twin.masks}")
+    verdict = f"a finding of {', '.join(clean.rules)}" if clean.rules else "no finding"
+    click.echo(f"the reference: {verdict} in {clean.schedules:,} schedules")
+
+
+def _json(row: Row) -> dict[str, object]:
+    return {
+        "twin": row.twin.name,
+        "masked": row.twin.masks,
+        "caught": row.is_caught,
+        "ways": {way: asdict(caught) for way, caught in row.ways.items()},
+    }
