@@ -1,0 +1,62 @@
+"""The six races and the race of late events on the simulator."""
+
+from __future__ import annotations
+
+import pytest
+
+import leaserace.scenarios.beyond
+import leaserace.scenarios.six  # noqa: F401 - registers the races
+from leaserace.harness.contract import Target
+from leaserace.harness.judging import not_applicable, result_of
+from leaserace.harness.scenario import REGISTRY, Scenario, Variant
+from leaserace.harness.simulation.engine import SimulationEngine
+from leaserace.harness.targets import load_target
+from leaserace.harness.verdict import Verdict
+from tests.support.toy import ToyTarget
+
+REFERENCE = "leaserace.reference_impl.target:target"
+RACES = [
+    (scenario, variant)
+    for scenario in REGISTRY
+    for variant in scenario.variants
+    if scenario.group in {"six", "beyond"}
+]
+
+
+@pytest.fixture(scope="module")
+def reference() -> Target:
+    return load_target(REFERENCE)
+
+
+@pytest.mark.parametrize("agents", [2, 4])
+@pytest.mark.parametrize(
+    ("scenario", "variant"), RACES, ids=[f"{one.id}[{two.name}]" for one, two in RACES]
+)
+def test_the_reference_comes_out_valid_in_virtual_time(
+    reference: Target, scenario: Scenario, variant: Variant, agents: int
+) -> None:
+    """The same scenario files run on this engine (spec: T)."""
+    run = SimulationEngine(reference, seed=3).run(scenario, variant, agents=agents)
+    result, _ = result_of(run)
+    assert result.verdict is Verdict.VALID, (result.reason, result.findings)
+
+
+def test_a_seed_gives_the_same_history_again(reference: Target) -> None:
+    scenario, variant = RACES[0]
+    runs = [
+        SimulationEngine(reference, seed=seed).run(scenario, variant, agents=3).history
+        for seed in (5, 5, 6)
+    ]
+    assert list(runs[0]) == list(runs[1])
+    assert list(runs[0]) != list(runs[2])
+
+
+def test_a_missing_fence_is_found_by_the_race_that_pauses_the_holder() -> None:
+    """The toy without a fence sends under a token that is over (spec: S3)."""
+    scenario = REGISTRY.get("stale_token")
+    assert scenario is not None
+    variant = next(each for each in scenario.variants if each.name == "before the call")
+    assert not_applicable(scenario, variant, ToyTarget()) is None
+    run = SimulationEngine(ToyTarget("fence"), seed=1).run(scenario, variant, agents=2)
+    result, _ = result_of(run)
+    assert result.verdict is Verdict.INVALID
