@@ -18,12 +18,24 @@ EXIT_USAGE = 2
 EXIT_HARNESS = 3
 EXIT_INTERRUPTED = 130
 
-COMMANDS: Mapping[str, str] = {
-    "gate": "leaserace.harness.commands:gate",
-    "run": "leaserace.harness.commands:run",
-    "list": "leaserace.harness.commands:list_",
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "gate": ("leaserace.harness.commands:gate", "Say whether an agent may be added to a mailbox."),
+    "run": ("leaserace.harness.commands:run", "Run the races called NAME, on real processes."),
+    "list": ("leaserace.harness.commands:list_", "List every race and what it expects."),
+    "explore": (
+        "leaserace.harness.simulation.commands:explore",
+        "Walk the interleavings of a mailbox in the simulator.",
+    ),
+    "replay": (
+        "leaserace.harness.simulation.commands:replay",
+        "Run a recorded schedule again, step by step.",
+    ),
+    "twins": (
+        "leaserace.harness.simulation.commands:twins",
+        "Prove that every missing safeguard is found.",
+    ),
 }
-"""Command to where it is; each is imported only when it is asked for."""
+"""Command to where it is and what it does; each is imported only when it is asked for."""
 
 EPILOG = """\b
 Exit status:
@@ -45,7 +57,7 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import one command."""
-        where = COMMANDS.get(cmd_name)
+        where = COMMANDS[cmd_name][0] if cmd_name in COMMANDS else None
         if where is None:
             for entry in entry_points(group="leaserace.commands", name=cmd_name):
                 where = entry.value
@@ -54,6 +66,16 @@ class Commands(click.Group):
         module, _, attribute = where.partition(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands without importing them."""
+        rows = [(name, text) for name, (_, text) in COMMANDS.items()]
+        rows += [
+            (entry.name, f"From {entry.value.partition(':')[0]}.")
+            for entry in entry_points(group="leaserace.commands")
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
 @click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
