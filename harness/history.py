@@ -170,9 +170,8 @@ class Writer:
             OSError: It could not be written in full.
         """
         line = encode(event)
-        written = self._file.write(line)
-        while written < len(line):  # a signal or a full pipe may cut a write short
-            written += self._file.write(line[written:])
+        while line:  # a signal may cut a write short
+            line = line[self._file.write(line) :]
 
     def close(self) -> None:
         """Close the file."""

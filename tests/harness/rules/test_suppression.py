@@ -134,3 +134,15 @@ def test_the_commit_order_allows_a_send_before_the_suppression_and_after_its_lif
     tape.audit("suppress", "noted", SUPPORT, state={"too_late": True})
     tape.audit("send", "authorized")
     assert not tape.findings(Wins)
+
+
+def test_an_event_from_before_a_persons_lift_binds_nobody() -> None:
+    """spec: C7."""
+    for late, found in ((True, False), (False, True)):
+        tape = Tape()
+        tape.noted(DIGEST, "unsuppress")
+        at_ms = tape.now_ms - 500 if late else tape.now_ms
+        op = tape.invoke(SUPPORT, "suppress", event_at_ms=at_ms)
+        tape.ok(op, answer="Noted", at_ms=tape.now_ms)
+        tape.sent(SALES)
+        assert bool(tape.findings(Wins)) is found
