@@ -16,7 +16,8 @@ import msgspec
 from leaserace.harness.history import Operation, OpType
 from leaserace.harness.verdict import Finding, RaceResult, Verdict
 
-from .picture import FaultSpan, LeaseSpan, Picture, intent_of, message_of, token_of
+from .leases import LeaseSpan
+from .picture import FaultSpan, Picture, intent_of, message_of, token_of
 from .story import proof_of
 from .text import answer_words, fault_figures, visible
 

@@ -6,9 +6,9 @@ Tables, images, the page and the trace all draw this picture; none reads the his
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from leaserace.harness.contract import Settings
 from leaserace.harness.history import (
@@ -24,37 +24,9 @@ from leaserace.harness.history import (
 )
 from leaserace.harness.rules.base import RaceInfo
 
-from .storetime import StoreTime
+from .leases import LeaseCall, LeaseSpan, lease_spans
 
-RELEASED, FREED, EXPIRED, OPEN = "released", "freed by another agent", "expired", "open"
 COOLDOWN, SUPPRESSION = "cooldown", "suppression"
-
-
-@dataclass(slots=True, kw_only=True)
-class LeaseSpan:
-    """One grant, until it ended.
-
-    Args:
-        agent: Who held it.
-        contact: The scenario's name for the person.
-        token: Fencing token.
-        begin_ns: When the store granted it, on the history's clock.
-        end_ns: When it ended.
-        ended_by: `RELEASED`, `FREED`, `EXPIRED` or `OPEN` (it lived to the end of the race).
-        overlaps: Whether another grant of this contact began while it lived (spec: L3).
-        renewals_ns: When it was renewed.
-        op: The acquire that got it.
-    """
-
-    agent: str
-    contact: str
-    token: int
-    begin_ns: int
-    end_ns: int
-    ended_by: str = OPEN
-    overlaps: bool = False
-    renewals_ns: list[int] = field(default_factory=list)
-    op: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -141,6 +113,56 @@ class Picture:
     spellings: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+class Watcher(Protocol):
+    """Who is told of a history's things as soon as they are known, so that none need be kept."""
+
+    def begin(self, t_ns: int) -> None:
+        """A race begins; the first one is where times count from."""
+        ...
+
+    def operation(self, race: str, op: Operation) -> None:
+        """An operation ended, or never will."""
+        ...
+
+    def arrival(self, race: str, arrival: Arrival) -> None:
+        """A message arrived."""
+        ...
+
+    def rest(self, picture: Picture) -> None:
+        """A race is over; its picture has all but operations and arrivals."""
+        ...
+
+
+class Watch:
+    """Paints races without keeping their operations.
+
+    Args:
+        watcher: Who is told.
+    """
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self._painters: dict[str, _Painter] = {}
+
+    def feed(self, event: AnyEvent) -> None:
+        """Take one event in.
+
+        Raises:
+            InvalidHistory: The event can't stand where it stands.
+        """
+        painter = self._painters.get(event.race)
+        if painter is None:
+            self._watcher.begin(event.t)
+            painter = self._painters[event.race] = _Painter(event, self._watcher)
+        painter.feed(event)
+
+    def finish(self) -> None:
+        """The history is over."""
+        for painter in self._painters.values():
+            self._watcher.rest(painter.finish())
+        self._painters.clear()
+
+
 def pictures(events: Iterable[AnyEvent]) -> dict[str, Picture]:
     """The pictures of all races in a history, in order of appearance.
 
@@ -162,7 +184,8 @@ def pictures(events: Iterable[AnyEvent]) -> dict[str, Picture]:
 class _Painter:
     """Takes one race's events in and draws its picture."""
 
-    def __init__(self, first: AnyEvent) -> None:
+    def __init__(self, first: AnyEvent, watcher: Watcher | None = None) -> None:
+        self._watcher = watcher
         self._picture = Picture(race=first.race, begin_ns=first.t, end_ns=first.t)
         self._pairer = Pairer()
         self._agents: dict[str, None] = {}
@@ -170,6 +193,9 @@ class _Painter:
         self._faults: dict[str, FaultSpan] = {}
         self._senders: dict[str, tuple[str, str]] = {}
         self._seen: Counter[str] = Counter()
+        self._texts: dict[str, str] = {}
+        self._lease_calls: list[LeaseCall] = []
+        self._suppressions: list[Operation] = []
 
     def feed(self, event: AnyEvent) -> None:
         """Take one event in."""
@@ -189,14 +215,27 @@ class _Painter:
     def _operation(self, event: OpEvent) -> None:
         op = self._pairer.feed(event)
         if event.type is not OpType.INVOKE:
+            op.answer = _kept(op.answer, _ANSWER)
+            self._done(op)
             return
-        self._picture.operations.append(op)
+        _slim(op, self._texts.setdefault)
+        if self._watcher is None:
+            self._picture.operations.append(op)
         self._agents.setdefault(op.agent)
         if op.contact:
             self._contacts.setdefault(op.contact)
         intent = intent_of(op)
         if intent:
             self._senders[intent] = (op.agent, op.contact)
+
+    def _done(self, op: Operation) -> None:
+        call = LeaseCall.of(op, token_of(op))
+        if call is not None:
+            self._lease_calls.append(call)
+        if op.type is OpType.OK and op.f in {"suppress", "unsuppress"}:
+            self._suppressions.append(op)
+        if self._watcher is not None:
+            self._watcher.operation(self._picture.race, op)
 
     def _fault(self, event: FaultEvent) -> None:
         if event.agent:
@@ -220,19 +259,21 @@ class _Painter:
     def _arrival(self, event: DeliveryEvent) -> None:
         self._seen[event.intent] += 1
         agent, contact = self._senders.get(event.intent, ("", ""))
-        self._picture.arrivals.append(
-            Arrival(
-                t_ns=event.t,
-                intent=event.intent,
-                contact=contact,
-                agent=agent,
-                message_id=event.message_id,
-                recipient=event.recipient,
-                number=self._seen[event.intent] if event.intent else 1,
-                replied=event.replied,
-                sender=event.sender,
-            )
+        arrival = Arrival(
+            t_ns=event.t,
+            intent=event.intent,
+            contact=contact,
+            agent=agent,
+            message_id=event.message_id,
+            recipient=event.recipient,
+            number=self._seen[event.intent] if event.intent else 1,
+            replied=event.replied,
+            sender=event.sender,
         )
+        if self._watcher is None:
+            self._picture.arrivals.append(arrival)
+        else:
+            self._watcher.arrival(self._picture.race, arrival)
 
     def _mark(self, event: MarkEvent) -> None:
         if event.name == "race.begin":
@@ -247,11 +288,42 @@ class _Painter:
     def finish(self) -> Picture:
         """Draw what needs the whole race: leases and bands."""
         picture = self._picture
+        if self._watcher is not None:
+            for op in self._pairer.open_operations():
+                self._watcher.operation(picture.race, op)
+        self._pairer = Pairer()  # what it remembers of each operation is as large as the operation
         picture.agents = list(self._agents)
         picture.contacts = list(self._contacts)
-        picture.leases = _leases(picture)
-        picture.bands = _bands(picture)
+        picture.leases = lease_spans(self._lease_calls, picture.settings.lease_s, picture.end_ns)
+        picture.bands = _bands(picture, self._suppressions)
         return picture
+
+
+_MESSAGE = frozenset({"to", "token", "key", "intent"})
+_ARGS = frozenset({"address", "token", "key", "message"})
+_ANSWER = frozenset(
+    {"answer", "token", "owner", "message_id", "replay", "state", "why", "until_ms", "at_ms"}
+    | {"granted_at_ms", "acquired_at_ms", "expires_at_ms"}
+)
+
+
+def _slim(op: Operation, one: Callable[[str, str], str]) -> None:
+    """Keep of an operation what reports show: a million of them must fit.
+
+    Args:
+        op: Just invoked.
+        one: Gives the one copy of a text that is kept.
+    """
+    op.race, op.agent, op.f = one(op.race, op.race), one(op.agent, op.agent), one(op.f, op.f)
+    op.contact, op.process = one(op.contact, op.contact), one(op.process, op.process)
+    args = _kept(op.args, _ARGS)
+    if isinstance(args.get("message"), dict):
+        args["message"] = _kept(args["message"], _MESSAGE)
+    op.args = args
+
+
+def _kept(value: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    return {name: item for name, item in value.items() if name in names}
 
 
 def message_of(op: Operation) -> Mapping[str, Any]:
@@ -274,52 +346,7 @@ def token_of(op: Operation) -> int | None:
     return None
 
 
-def _leases(picture: Picture) -> list[LeaseSpan]:
-    """Grants, in order, each with what ended it by the store's clock."""
-    time = StoreTime(picture.operations)
-    live: dict[tuple[str, int | None], LeaseSpan] = {}
-    newest: dict[str, LeaseSpan] = {}
-    made: list[LeaseSpan] = []
-    for op in _by_effect(picture.operations, time):
-        t_ns, key = time.of_answer(op), (op.contact, token_of(op))
-        span = live.get(key)
-        if op.f == "acquire":
-            before = newest.get(op.contact)
-            if before is not None and before.end_ns > t_ns:
-                before.overlaps = True
-            span = LeaseSpan(
-                agent=op.agent,
-                contact=op.contact,
-                token=key[1] or 0,
-                begin_ns=t_ns,
-                end_ns=time.expiry_ns(op, picture.settings.lease_s),
-                op=op.op,
-            )
-            live[key] = newest[op.contact] = span
-            made.append(span)
-        elif span is not None and op.f == "renew":
-            span.renewals_ns.append(t_ns)
-            span.end_ns = time.expiry_ns(op, picture.settings.lease_s)
-        elif span is not None and t_ns < span.end_ns:
-            span.end_ns = t_ns
-            span.ended_by = RELEASED if op.agent == span.agent else FREED
-            del live[key]
-    for span in made:
-        if span.ended_by is OPEN and span.end_ns <= picture.end_ns:
-            span.ended_by = EXPIRED
-        span.end_ns = max(span.begin_ns, min(span.end_ns, picture.end_ns))
-    return made
-
-
-def _by_effect(operations: Iterable[Operation], time: StoreTime) -> list[Operation]:
-    """Lease operations that succeeded, in the order the store did them."""
-    done = [
-        op for op in operations if op.type is OpType.OK and op.f in {"acquire", "renew", "release"}
-    ]
-    return sorted(done, key=time.of_answer)
-
-
-def _bands(picture: Picture) -> list[Band]:
+def _bands(picture: Picture, suppressions: Iterable[Operation]) -> list[Band]:
     """Cooldowns after each first delivery, and suppressions until they were lifted."""
     made: list[Band] = []
     until: dict[str, int] = defaultdict(int)
@@ -329,14 +356,12 @@ def _bands(picture: Picture) -> list[Band]:
             until[arrival.contact] = end_ns = arrival.t_ns + length_ns
             made.append(_band(picture, arrival.contact, COOLDOWN, arrival.t_ns, end_ns))
     since: dict[str, int] = {}
-    for op in picture.operations:
-        if op.type is not OpType.OK or op.completed_ns is None:
-            continue
+    for op in suppressions:
+        t_ns = op.completed_ns or op.invoked_ns
         if op.f == "suppress":
-            since.setdefault(op.contact, op.completed_ns)
-        elif op.f == "unsuppress" and op.contact in since:
-            begin_ns = since.pop(op.contact)
-            made.append(_band(picture, op.contact, SUPPRESSION, begin_ns, op.completed_ns))
+            since.setdefault(op.contact, t_ns)
+        elif op.contact in since:
+            made.append(_band(picture, op.contact, SUPPRESSION, since.pop(op.contact), t_ns))
     for contact, begin_ns in since.items():
         made.append(_band(picture, contact, SUPPRESSION, begin_ns, picture.end_ns))
     return sorted(made, key=lambda band: (band.begin_ns, band.kind, band.contact))

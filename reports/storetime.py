@@ -30,17 +30,15 @@ class StoreTime:
     """Places the store's times on the history's clock.
 
     Args:
-        operations: Of one race.
+        answers: Begin and end of calls in nanoseconds, and the store's now each answer tells.
     """
 
-    def __init__(self, operations: Iterable[Operation]) -> None:
+    def __init__(self, answers: Iterable[tuple[int, int, int | None]]) -> None:
         low, high = None, None
-        for op in operations:
-            now_ms = store_now_ms(op)
-            if now_ms is None or op.completed_ns is None:
+        for begin_ns, end_ns, now_ms in answers:
+            if now_ms is None:
                 continue
-            least = op.invoked_ns - (now_ms + 1) * MS
-            most = op.completed_ns - now_ms * MS
+            least, most = begin_ns - (now_ms + 1) * MS, end_ns - now_ms * MS
             low = least if low is None else max(low, least)
             high = most if high is None else min(high, most)
         self.offset_ns: int | None = None
@@ -48,27 +46,8 @@ class StoreTime:
         if low is not None and high is not None and low <= high:
             self.offset_ns = (low + high) // 2
 
-    def of_answer(self, op: Operation) -> int:
-        """When the store made an answer; always between invoke and completion."""
-        end_ns = op.invoked_ns if op.completed_ns is None else op.completed_ns
-        now_ms = store_now_ms(op)
+    def of_answer(self, begin_ns: int, end_ns: int, now_ms: int | None) -> int:
+        """When the store made an answer; always between the call's begin and end."""
         if now_ms is None or self.offset_ns is None:
             return end_ns
-        return max(op.invoked_ns, min(end_ns, now_ms * MS + self.offset_ns))
-
-    def expiry_ns(self, op: Operation, lease_s: float) -> int:
-        """When the lease of an answer ends.
-
-        Args:
-            op: A granted acquire or renewal.
-            lease_s: Length to assume where the answer does not tell the store's now.
-        """
-        now_ms = store_now_ms(op)
-        expires_ms = op.answer.get("expires_at_ms")
-        if not isinstance(expires_ms, int):
-            return self.of_answer(op) + round(lease_s * 1e9)
-        if now_ms is None:
-            if self.offset_ns is None:
-                return self.of_answer(op) + round(lease_s * 1e9)
-            return expires_ms * MS + self.offset_ns
-        return self.of_answer(op) + (expires_ms - now_ms) * MS
+        return max(begin_ns, min(end_ns, now_ms * MS + self.offset_ns))

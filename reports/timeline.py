@@ -14,7 +14,8 @@ from leaserace.harness.history import Operation, OpType
 from leaserace.harness.verdict import Finding
 
 from . import palette
-from .picture import COOLDOWN, Band, FaultSpan, LeaseSpan, Picture, token_of
+from .leases import LeaseSpan
+from .picture import COOLDOWN, Band, FaultSpan, Picture, token_of
 from .text import count, short, skew_words, visible
 
 if TYPE_CHECKING:

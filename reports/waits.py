@@ -13,36 +13,64 @@ ESCALATE_AFTER = 3
 """The same refusal so often in a row goes to a person (spec: R2)."""
 
 
-def waits_ns(operations: Iterable[Operation]) -> Iterator[tuple[str, int]]:
-    """How long each granted acquire was waited for, from the agent's first ask that was refused.
+class Waits:
+    """How long agents waited for a contact, from their first ask that was refused to the grant."""
 
-    Returns:
-        The acquire's id and nanoseconds; an agent that was not refused before waited for its call.
-    """
-    asked: dict[tuple[str, str], int] = {}
-    for op in operations:
+    def __init__(self) -> None:
+        self._asked: dict[tuple[str, str], int] = {}
+
+    def feed(self, op: Operation) -> int | None:
+        """Take an operation that ended; a granted acquire gives its wait in nanoseconds.
+
+        An agent that was not refused before waited for its call only.
+        """
         if op.f != "acquire" or op.completed_ns is None:
-            continue
-        since_ns = asked.setdefault((op.agent, op.contact), op.invoked_ns)
-        if op.type is OpType.OK:
-            yield op.op, op.completed_ns - since_ns
-            del asked[op.agent, op.contact]
+            return None
+        key = (op.agent, op.contact)
+        since_ns = self._asked.setdefault(key, op.invoked_ns)
+        if op.type is not OpType.OK:
+            return None
+        del self._asked[key]
+        return op.completed_ns - since_ns
 
 
-def refusals(operations: Iterable[Operation]) -> Iterator[tuple[Operation, int]]:
-    """Refused operations, each with the how-manieth such refusal in a row it is (spec: R2).
+class Streaks:
+    """The how-manieth refusal in a row an answer is (spec: R2).
 
     A row is one agent, one contact, one code; whatever succeeds on the contact ends it.
     """
-    rows: dict[tuple[str, str], tuple[str, int]] = {}
-    for op in operations:
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[str, str], tuple[str, int]] = {}
+
+    def feed(self, op: Operation) -> int:
+        """Take an operation that ended; 0 if it is no refusal."""
         key = (op.agent, op.contact)
         if op.type is OpType.OK:
-            rows.pop(key, None)
-        elif op.type is OpType.FAIL and op.code is not None:
-            code, repeat = rows.get(key, ("", 0))
-            repeat = repeat + 1 if code == op.code else 1
-            rows[key] = (op.code, repeat)
+            self._rows.pop(key, None)
+        if op.type is not OpType.FAIL or op.code is None:
+            return 0
+        code, repeat = self._rows.get(key, ("", 0))
+        repeat = repeat + 1 if code == op.code else 1
+        self._rows[key] = (op.code, repeat)
+        return repeat
+
+
+def waits_ns(operations: Iterable[Operation]) -> Iterator[tuple[str, int]]:
+    """Each granted acquire's id and how many nanoseconds it was waited for."""
+    waits = Waits()
+    for op in operations:
+        waited_ns = waits.feed(op)
+        if waited_ns is not None:
+            yield op.op, waited_ns
+
+
+def refusals(operations: Iterable[Operation]) -> Iterator[tuple[Operation, int]]:
+    """Refused operations, each with the how-manieth of its row it is."""
+    streaks = Streaks()
+    for op in operations:
+        repeat = streaks.feed(op)
+        if repeat:
             yield op, repeat
 
 

@@ -8,8 +8,10 @@ import pytest
 
 from leaserace.harness.contract import Code, UsageError
 from leaserace.harness.history import History
-from leaserace.reports.frames import COLUMNS, frames
+from leaserace.reports.frames import COLUMNS, export_csv, frames, frames_of
+from leaserace.reports.picture import pictures
 from tests.reports.samples import Log, sent, stale_token
+from tests.reports.samples_contention import contention
 
 
 @pytest.mark.parametrize("history", [stale_token(), History()], ids=["run", "empty"])
@@ -107,6 +109,23 @@ def test_csv_files_are_the_same_bytes_each_time(tmp_path: Path) -> None:
     for path in (tmp_path / "one").iterdir():
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
     assert list(pd.read_csv(tmp_path / "one" / "leases.csv")["token"]) == [41, 42]
+
+
+@pytest.mark.parametrize("history", [stale_token(), contention(500)], ids=["stale", "contention"])
+def test_a_stream_and_a_picture_give_the_same_frames(history: History) -> None:
+    """Whoever keeps the operations and whoever does not."""
+    streamed, drawn = frames(history), frames_of(pictures(history).values())
+    for (name, one), (_, two) in zip(streamed.items(), drawn.items(), strict=True):
+        pd.testing.assert_frame_equal(one, two, obj=name)
+
+
+def test_csv_written_in_chunks_is_the_csv_written_at_once(tmp_path: Path) -> None:
+    """A history of any length is exported without being held."""
+    frames(contention(500)).to_csv(tmp_path / "once")
+    paths = export_csv(iter(contention(500)), tmp_path / "chunks", chunk_rows=7)
+    assert len(paths) == 7
+    for path in paths:
+        assert path.read_bytes() == (tmp_path / "once" / path.name).read_bytes()
 
 
 def test_parquet_without_its_extra_names_the_extra(
