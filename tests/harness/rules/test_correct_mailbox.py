@@ -43,15 +43,18 @@ class World:
     Args:
         lengths: Settings in force.
         skewed: The second agent's clock is an hour ahead.
+        target: The reference, or what stands in its place.
     """
 
-    def __init__(self, lengths: Settings, *, skewed: bool) -> None:
+    def __init__(
+        self, lengths: Settings, *, skewed: bool, target: ReferenceTarget | None = None
+    ) -> None:
         self.clock = ManualClock()
         self.events: list[AnyEvent] = []
         self.fate = "accept"
         self._count = 0
         self._sends = 0
-        self.target = ReferenceTarget()
+        self.target = target or ReferenceTarget()
         environment = Environment(
             workdir=Path(),
             smtp=("127.0.0.1", 0),
@@ -120,10 +123,10 @@ class World:
         elif what.isdigit():
             self.clock.advance_ms(int(what))
             self._count = 0
-        elif what in {"send", "reply"}:
+        elif what in {"send", "reply", "send under the other's token"}:
             self._sends += 1
             kind = MessageKind.TRANSACTIONAL if what == "reply" else MessageKind.COMMERCIAL
-            token = self.tokens[who]
+            token = self.tokens[who if what != "send under the other's token" else 1 - who]
             self._send(who, _message(f"i{self._sends}", SPELLINGS[spelling], token, kind))
         elif what == "retry":
             self._send(who, self.last[who])
@@ -177,7 +180,16 @@ def _message(intent: str, address: str, token: int, kind: MessageKind) -> Messag
 
 
 CALLS = ["acquire", "renew", "release", "send", "reply", "retry", "retry of the other", "lookup"]
-SELDOM = ["suppress", "unsuppress", "override", "lose a reply", "accept", "silent", "refuse"]
+SELDOM = [
+    "send under the other's token",
+    "suppress",
+    "unsuppress",
+    "override",
+    "lose a reply",
+    "accept",
+    "silent",
+    "refuse",
+]
 TIMES = ["1", "499", "500", "999", "1000", "1001", "3000"]
 STEPS = st.tuples(
     st.integers(0, 1),
