@@ -1,1 +1,25 @@
-"""Contact leases and idempotent sending, written to be read beside the spec and ported."""
+"""Contact leases and idempotent sending, written to be read beside the spec and ported.
+
+Read it in this order; each module is one noun, and each safeguard in it is one method that names the
+rule it keeps:
+
+=============  ========  =============================================================================
+module         spec      what it does
+=============  ========  =============================================================================
+identity       I         addresses to recipient keys (contacts: a whole list, checked)
+policy         L10       every length and limit
+leases         L, S3     who may work on a contact now, and whether a send holds its lease
+idempotency    K         one logical send, however often it is asked for
+suppression    C1, C7    the list nobody gets past
+cooldown       S5, C2-5  one timeline a contact: cooldown, contact load, override
+sending        S         the six steps, then the delivery
+outbox         S8, S9    the send record and its states
+outcomes       R         refusals, strongest first
+escalation     R2        a conflict that keeps coming back
+audit          R3        every decision, in commit order
+cleanup        L4, K5    old rows go, what decides stays
+mailbox                  all of it together, for one agent
+target                   the mailbox as the harness starts it
+records        L2        the rows; stores/ keeps them, transports/ hands mail over
+=============  ========  =============================================================================
+"""

@@ -51,43 +51,48 @@ class Cooldown:
 
     def reserve(self, tx: Transaction, row: SendRow, kind: MessageKind) -> None:
         """Count a message from its authorisation on (spec: S9)."""
-        self._write(
-            tx,
-            row,
-            Contacted(
-                message_id=row.message_id,
-                send=row.key,
-                agent=row.agent,
-                kind=kind,
-                at_ms=tx.now_ms,
-            ),
+        entry = Contacted(
+            message_id=row.message_id, send=row.key, agent=row.agent, kind=kind, at_ms=tx.now_ms
         )
+        self._replace(tx, row.contact, row.message_id, entry)
 
     def confirm(self, tx: Transaction, row: SendRow) -> None:
         """The message was delivered: the cooldown runs from now (spec: S9)."""
-        for entry in self._own(tx, row):
-            self._write(tx, row, msgspec.structs.replace(entry, at_ms=tx.now_ms, confirmed=True))
+        timeline = tx.get(TimelineRow, row.contact)
+        for entry in timeline.entries if timeline else ():
+            if entry.message_id == row.message_id:
+                delivered = msgspec.structs.replace(entry, at_ms=tx.now_ms, confirmed=True)
+                self._replace(tx, row.contact, row.message_id, delivered)
 
     def free(self, tx: Transaction, row: SendRow) -> None:
         """It is certain that no message exists: nothing is reserved any more (spec: S9)."""
-        self._write(tx, row, None)
+        self._replace(tx, row.contact, row.message_id, None)
 
-    def _own(self, tx: Transaction, row: SendRow) -> list[Contacted]:
-        timeline = tx.get(TimelineRow, row.contact)
-        entries = timeline.entries if timeline else ()
-        return [entry for entry in entries if entry.message_id == row.message_id]
+    def note(self, tx: Transaction, contact: str, channel: str) -> None:
+        """Count a contact made elsewhere: by telephone, by another team's system (spec: C5)."""
+        entry = Contacted(
+            message_id=f"{channel} {self._agent} {tx.now_ms}",
+            send="",
+            agent=self._agent,
+            kind=MessageKind.COMMERCIAL,
+            at_ms=tx.now_ms,
+            confirmed=True,
+        )
+        self._replace(tx, contact, entry.message_id, entry)
 
-    def _write(self, tx: Transaction, row: SendRow, entry: Contacted | None) -> None:
-        """Put `entry` in the place of what this send had on the timeline."""
-        timeline = tx.get(TimelineRow, row.contact)
+    def _replace(
+        self, tx: Transaction, contact: str, message_id: str, entry: Contacted | None
+    ) -> None:
+        """Put `entry`, or nothing, in the place of what this message had on the timeline."""
+        timeline = tx.get(TimelineRow, contact)
         entries = [
             other
             for other in (timeline.entries if timeline else ())
-            if other.message_id != row.message_id and self.matters(other, tx.now_ms)
+            if other.message_id != message_id and self.matters(other, tx.now_ms)
         ]
         if entry is not None:
             entries.append(entry)
-        tx.put(TimelineRow(key=row.contact, entries=tuple(entries)))
+        tx.put(TimelineRow(key=contact, entries=tuple(entries)))
 
     def matters(self, entry: Contacted, now_ms: int) -> bool:
         """Whether cooldown or load can still depend on it; a timeline does not grow for ever."""

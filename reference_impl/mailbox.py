@@ -165,6 +165,12 @@ class ReferenceMailbox:
             "override", address, lambda key: self._override(key, person, reason)
         )
 
+    def note_contact(self, address: str, channel: str) -> Noted | Refused:
+        """Count a contact that was made by another channel or team (spec: C5)."""
+        return self._on_contact(
+            "note_contact", address, lambda key: self._note_contact(key, channel)
+        )
+
     def clean_up(self) -> int | Refused:
         """Remove old rows; returns how many (spec: K5, L4)."""
         clean_up = CleanUp(policy=self._policy, store=self._store, cooldown=self._cooldown)
@@ -195,6 +201,14 @@ class ReferenceMailbox:
                 decision="noted",
                 actor=person,
                 state={"person": person, "reason": reason},
+            )
+            return Noted(at_ms=tx.now_ms)
+
+    def _note_contact(self, contact: str, channel: str) -> Noted:
+        with self._store.transaction(self._deadline_s) as tx:
+            self._cooldown.note(tx, contact, channel)
+            self._audit.note(
+                tx, event="note_contact", key=contact, decision="noted", state={"channel": channel}
             )
             return Noted(at_ms=tx.now_ms)
 

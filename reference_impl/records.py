@@ -33,6 +33,8 @@ class FenceRow(Row, frozen=True, kw_only=True):
 class LeaseRow(Row, frozen=True, kw_only=True):
     """A claim that was granted and not released (spec: L2).
 
+    The cooldown that L2 lists with it belongs to the contact and outlives the lease: see `TimelineRow`.
+
     Args:
         key: Recipient key.
         owner: Agent that holds it.

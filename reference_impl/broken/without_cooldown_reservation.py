@@ -34,7 +34,7 @@ class LateCooldown(Cooldown):
             at_ms=tx.now_ms,
             confirmed=True,
         )
-        self._write(tx, row, entry)
+        self._replace(tx, row.contact, row.message_id, entry)
 
 
 twin = Twin(

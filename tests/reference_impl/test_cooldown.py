@@ -180,6 +180,17 @@ def test_a_renewal_carries_the_contact_load_of_all_agents(desk: Desk) -> None:
     assert renewed.contact_load == 2
 
 
+def test_contacts_by_other_channels_and_teams_count_too(cooling_desk: Desk) -> None:
+    """spec: C5, C2"""
+    noted = cooling_desk.mailbox("billing-01").note_contact("JANE.doe@acme.com", "telephone")
+    assert isinstance(noted, Noted)
+    lease = cooling_desk.lease()
+    assert lease.contact_load == 1
+    answer = cooling_desk.mailbox().send(cooling_desk.message(lease))
+    assert code_of(answer) is Code.COOLDOWN_ACTIVE
+    assert cooling_desk.log("note_contact")[0].state == {"channel": "telephone"}
+
+
 def test_old_messages_are_no_load(desk: Desk) -> None:
     """spec: C5"""
     desk.sent()
