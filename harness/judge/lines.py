@@ -57,7 +57,8 @@ def open_log(path: Path) -> BinaryIO:
             f"{path.name}:1: UTF-16, not UTF-8: convert it first (iconv -f UTF-16 -t UTF-8)"
         )
     if head[:2] == GZIP_MAGIC:
-        return cast("BinaryIO", gzip.GzipFile(fileobj=file))
+        file.close()
+        return cast("BinaryIO", gzip.open(path))
     return file
 
 
@@ -134,9 +135,11 @@ def _blocks(file: BinaryIO, span: Span) -> Iterator[tuple[bytes, str]]:
     if span.start:
         file.seek(span.start)
     at = span.start
+    # One piece at a time: a longer read of a cut archive would lose what came before the cut.
+    read = getattr(file, "read1", file.read)
     while span.end < 0 or at < span.end:
         try:
-            block = file.read(BLOCK_BYTES if span.end < 0 else min(BLOCK_BYTES, span.end - at))
+            block = read(BLOCK_BYTES if span.end < 0 else min(BLOCK_BYTES, span.end - at))
         except (OSError, EOFError, zlib.error) as error:
             yield b"", f"the file breaks off: {error}"
             return
