@@ -45,12 +45,15 @@ class OneLive(Rule):
     def settled(self, view: View) -> Iterable[Finding]:
         claims = view.person.claims
         mine = next(claim for claim in claims if claim.op is view.op)
-        for other in claims:
-            if other.settled:
-                self.exercised += 1
-                first, second = self._in_order(other, mine)
-                if self._overlap(first, second):
-                    yield self._fault(first, second)
+        for other in reversed(claims):
+            if not other.settled:
+                continue
+            self.exercised += 1
+            first, second = self._in_order(other, mine)
+            if self._overlap(first, second):
+                yield self._fault(first, second)
+            if is_before(other.op, mine.op):
+                break  # those before it have been compared with it
         mine.settled = True
 
     def _in_order(self, one: Claim, two: Claim) -> tuple[Claim, Claim]:

@@ -92,12 +92,14 @@ class Explained(Rule):
 
     def _owned(self, view: View) -> str | None:
         op, person, ledger = view.op, view.person, self.ledger
+        grants = [claim.op.begin for claim in person.claims if is_before(claim.op, op)]
+        newest = max(grants, default=0)
         lived = [
             claim
             for claim in person.claims
             if claim.op.begin < (op.end or FOREVER)
+            and (claim.op.end or FOREVER) > newest  # else another grant followed it
             and not _is_over(claim, view, ledger)
-            and not any(_replaced(claim, other, op) for other in person.claims)
         ]
         if any(each is not op and _may_have_asked(each, op, ledger) for each in person.asked):
             return None
@@ -197,11 +199,6 @@ def _is_over(claim: Claim, view: View, ledger: Ledger) -> bool:
         return True
     latest_ns = claim.latest_end_ns(view.op, ledger.length_ms) + ledger.lease_slack_ns
     return not ledger.jumped and latest_ns < view.op.invoked_ns
-
-
-def _replaced(claim: Claim, other: Claim, op: Operation) -> bool:
-    """Whether another grant certainly followed this one before the refused call was made."""
-    return is_before(claim.op, other.op) and is_before(other.op, op)
 
 
 def _may_replace(other: Claim, claim: Claim, op: Operation) -> bool:

@@ -9,7 +9,7 @@ from ..contract import Capability
 from ..history import AuditEvent, DeliveryEvent, OpType
 from ..verdict import Finding
 from .base import Rule
-from .claims import Claim
+from .claims import Claim, is_before
 from .ledger import Intent, View
 
 
@@ -45,8 +45,10 @@ class Rise(Rule):
         if top is not None and mine.token <= top.token:
             yield self._fault(top, mine)
             return
-        for other in claims[:-1]:
-            if other is not top and (problem := self._compare(other, mine)):
+        for other in reversed(claims[:-1]):
+            if is_before(other.op, view.op):
+                return  # that one, and all before it, are below the top
+            if problem := self._compare(other, mine):
                 yield problem
 
     def _compare(self, other: Claim, mine: Claim) -> Finding | None:
