@@ -100,6 +100,7 @@ def test_one_agent_that_does_nothing_wrong_notices_nothing(twin: Twin) -> None:
     )
     sent = mailbox.send(message)
     assert isinstance(sent, Sent)
+    assert isinstance(mailbox.send(message), Sent)
     assert mailbox.lookup("run:1") == Found(state=SendState.DELIVERED, message_id=sent.message_id)
     assert isinstance(mailbox.suppress(address, "opt-out"), Noted)
     assert isinstance(mailbox.unsuppress(address, "grace"), Noted)
