@@ -62,6 +62,10 @@ def _charts(outcome: RunOutcome, races: Races) -> dict[str, bytes]:
     return made
 
 
+def _one(name: str) -> Callable[[RunOutcome, Races], dict[str, bytes]]:
+    return lambda outcome, races: {name: MAKERS[name](outcome, races)}
+
+
 def write_all(
     outcome: RunOutcome,
     history: History,
@@ -85,23 +89,37 @@ def write_all(
     Raises:
         UsageError: The folder can't be written to.
     """
-    names = [*MAKERS, CHARTS] if only is None else list(only)
-    races = pictures(history)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         written = []
         if not (folder / HISTORY).exists():
             written.append(_write(folder / HISTORY, (encode(event) for event in history)))
-        for name in names:
-            if name == CHARTS:
-                made = _charts(outcome, races)
-            else:
-                made = {name: MAKERS[name](outcome, races)}
-            written += [_write(folder / part, [data]) for part, data in made.items()]
+        written += write_reports(outcome, pictures(history), folder, only=only)
         if latest:
             point_latest(folder)
     except OSError as error:
         raise UsageError(f"report folder {str(folder)!r} can't be written to: {error}") from error
+    return written
+
+
+def write_reports(
+    outcome: RunOutcome, races: Races, folder: Path, *, only: Iterable[str] | None = None
+) -> list[Path]:
+    """Write all that can be made from an outcome and its pictures.
+
+    Args:
+        outcome: The run.
+        races: Race name to its picture.
+        folder: Where; it exists.
+        only: As in `write_all`.
+
+    Raises:
+        OSError: The folder can't be written to.
+    """
+    written = []
+    for name in [*MAKERS, CHARTS] if only is None else only:
+        make = _charts if name == CHARTS else _one(name)
+        written += [_write(folder / part, [data]) for part, data in make(outcome, races).items()]
     return written
 
 
@@ -139,25 +157,52 @@ def point_latest(folder: Path) -> None:
         _write(link, [folder.name.encode() + b"\n"])
 
 
-def read_run(folder: Path) -> tuple[RunOutcome, History]:
-    """Read a run's folder back.
+def run_folder(path: Path) -> Path:
+    """The run's folder behind a folder, a ``latest`` of either kind, or a ``history.jsonl``.
+
+    Raises:
+        UsageError: There is nothing of that name.
+    """
+    if path.is_dir():
+        return path
+    if path.name == LATEST and path.is_file():
+        return path.parent / path.read_text(encoding="utf-8").strip()
+    if path.name == HISTORY and path.is_file():
+        return path.parent
+    if path.exists():
+        raise UsageError(f"{str(path)!r} is no run's folder: give the folder that holds {HISTORY}")
+    raise UsageError(f"there is no {str(path)!r}: run leaserace gate first, or name a run's folder")
+
+
+def read_outcome(folder: Path) -> RunOutcome:
+    """The outcome in a run's folder.
+
+    Raises:
+        UsageError: There is none, or it is broken.
+    """
+    path = folder / VERDICT
+    try:
+        return RunOutcome.from_json(path.read_bytes(), str(path))
+    except FileNotFoundError as error:
+        raise UsageError(f"{str(folder)!r} is no run's folder: {VERDICT} is missing") from error
+    except (InvalidOutcome, OSError) as error:
+        raise UsageError(f"{str(path)!r} can't be read: {error}") from error
+
+
+def read_run(path: Path) -> tuple[RunOutcome, History]:
+    """Read a run back, history and all.
 
     Args:
-        folder: The folder, or a ``latest`` that leads to one.
+        path: Its folder, or a ``latest`` that leads to it.
 
     Raises:
         UsageError: There is no run in it, or one of its files is broken.
     """
-    if folder.is_file():
-        folder = folder.parent / folder.read_text(encoding="utf-8").strip()
+    folder = run_folder(path)
+    outcome = read_outcome(folder)
     try:
-        outcome = RunOutcome.from_json((folder / VERDICT).read_bytes(), str(folder / VERDICT))
         return outcome, History.load(folder / HISTORY)
     except FileNotFoundError as error:
-        raise UsageError(
-            f"{str(folder)!r} is no run's folder: {Path(error.filename).name} is missing"
-        ) from error
-    except (InvalidOutcome, InvalidHistory) as error:
-        raise UsageError(f"{str(folder)!r} can't be read: {error}") from error
-    except OSError as error:
-        raise UsageError(f"{str(folder)!r} can't be read: {error}") from error
+        raise UsageError(f"{str(folder)!r} is no run's folder: {HISTORY} is missing") from error
+    except (InvalidHistory, OSError) as error:
+        raise UsageError(f"{str(folder / HISTORY)!r} can't be read: {error}") from error

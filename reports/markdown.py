@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from leaserace.harness.outcome import RunOutcome
 from leaserace.harness.verdict import RaceResult, Verdict
 
@@ -141,8 +143,11 @@ def _tail(outcome: RunOutcome) -> Iterator[str]:
     yield "\n## Run it again\n"
     yield fenced(outcome.again)
     yield ""
-    for title, table in (("Policy", outcome.policy), ("Versions", outcome.versions)):
-        pairs = ", ".join(f"{markdown(name)} {markdown(value)}" for name, value in table.items())
-        if pairs:
-            yield f"{title}: {pairs}  "
+    pairs = sorted(outcome.versions.items())
+    if pairs:
+        yield "Versions: " + ", ".join(f"{markdown(name)} {markdown(each)}" for name, each in pairs)
+    if outcome.policy:
+        policy = msgspec.json.format(msgspec.json.encode(outcome.policy, order="sorted"), indent=2)
+        block = fenced(policy.decode())
+        yield f"\n<details><summary>Policy</summary>\n\n{block}\n\n</details>\n"
     yield f"Target: {markdown(outcome.target)}, seed {outcome.seed}, {markdown(outcome.started_at)}"

@@ -10,11 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from leaserace.harness.history import History
 from leaserace.harness.outcome import CanaryResult, RunOutcome
 from leaserace.harness.verdict import RaceResult, Verdict
 
-from .story import leading, story_text, tell, telling
+from .story import Races, leading, picture_of, story_text, tell_picture, telling
 from .table import table_text
 from .text import visible
 
@@ -103,34 +102,40 @@ def live(stream: TextIO | None = None) -> Iterator[Line | Quiet]:
         yield Line(progress)
 
 
-def print_outcome(outcome: RunOutcome, history: History, folder: Path) -> None:
+def print_outcome(outcome: RunOutcome, races: Races, folder: Path) -> None:
     """Print the table, the story of what failed, and where the files are, on stdout.
 
     Args:
         outcome: The run.
-        history: Its events.
+        races: Its history, or race names to their pictures.
         folder: The run's folder.
     """
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size((WIDTH_PIPE, 24)).columns if terminal else WIDTH_PIPE
     colour = terminal and not os.environ.get("NO_COLOR")
-    print(table_text(outcome, width=width, colour=colour))  # noqa: T201
-    for text in stories(outcome, history, width=width):
-        print(text)  # noqa: T201
-    print(f"Everything recorded: {shown_path(folder)}")  # noqa: T201
+    _say(table_text(outcome, width=width, colour=colour))
+    for text in stories(outcome, races, width=width):
+        _say(text)
+    _say(f"Everything recorded: {shown_path(folder)}")
 
 
-def stories(outcome: RunOutcome, history: History, *, width: int) -> Iterator[str]:
+def _say(text: str) -> None:
+    """Print; what the terminal's encoding lacks is written as an escape."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))  # noqa: T201
+
+
+def stories(outcome: RunOutcome, races: Races, *, width: int) -> Iterator[str]:
     """The stories of the first races that failed, one a race, the most telling finding of each.
 
     Args:
         outcome: The run.
-        history: Its events.
+        races: Its history, or race names to their pictures.
         width: Columns of the terminal.
     """
     failing = telling(outcome.races)
     for race, finding in failing[:STORIES_MAX]:
-        yield story_text(tell(race, finding, history.of_race(race.race)), width=width)
+        yield story_text(tell_picture(race, finding, picture_of(races, race.race)), width=width)
     if len(failing) > STORIES_MAX:
         yield f"{len(failing) - STORIES_MAX} more races failed; summary.md tells each.\n"
 

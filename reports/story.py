@@ -12,6 +12,8 @@ from leaserace.harness.verdict import Finding, RaceResult
 from .picture import Arrival, Picture, intent_of, pictures, token_of
 from .text import answer_words, call_words, count, fault_words, milliseconds, short_id, visible
 
+Races = History | Mapping[str, Picture]
+"""Where a race is found: a history, or pictures by name."""
 LINES_MAX = 12
 """Moments a story tells; more are left out in the middle, and counted."""
 COLUMN_MIN = 20
@@ -67,8 +69,19 @@ def tell(result: RaceResult, finding: Finding, race: History) -> Story:
         finding: What a rule found.
         race: Events of that race only (`History.of_race`).
     """
-    picture = pictures(race).get(result.race) or Picture(race=result.race)
-    return tell_picture(result, finding, picture)
+    return tell_picture(result, finding, picture_of(race, result.race))
+
+
+def picture_of(races: Races, race: str) -> Picture:
+    """The picture of one race, empty if there is none.
+
+    Args:
+        races: A history with the race in it, or race names to their pictures.
+        race: Its name.
+    """
+    if isinstance(races, History):
+        races = pictures(races.of_race(race))
+    return races.get(race) or Picture(race=race)
 
 
 def tell_picture(result: RaceResult, finding: Finding, picture: Picture) -> Story:
@@ -293,7 +306,7 @@ def telling(races: Iterable[RaceResult]) -> list[tuple[RaceResult, Finding]]:
 
 def stories_text(
     result: RaceResult,
-    races: History | Mapping[str, Picture],
+    races: Races,
     *,
     width: int = 100,
     limit: int = 3,
@@ -306,9 +319,7 @@ def stories_text(
         width: Columns of the terminal.
         limit: How many rules' stories to tell.
     """
-    if isinstance(races, History):
-        races = pictures(races.of_race(result.race))
-    picture = races.get(result.race) or Picture(race=result.race)
+    picture = picture_of(races, result.race)
     rules, parts = by_rule(result.findings), []
     for rule, findings in list(rules.items())[:limit]:
         text = story_text(tell_picture(result, findings[0], picture), width=width)
