@@ -3,8 +3,8 @@
 The log is written in a transaction of its own, so its order is not the order of the decisions,
 and a crash between the two loses one (spec: R3).
 
-Caught by `tokens.commit_order` or `suppression.wins` or `audit.refusal_has_state`. Masked by:
-agents that ask one after the other.
+Caught by `tokens.commit_order` or `sends.steps_in_order` or `suppression.wins` or
+`audit.refusal_has_state`. Masked by: agents that ask one after the other.
 """
 
 from __future__ import annotations
@@ -83,7 +83,12 @@ class LateLogTarget(ReferenceTarget):
 twin = Twin(
     name="without_atomic_audit",
     safeguard="a decision and its log entry are one step",
-    caught_by=("tokens.commit_order", "suppression.wins", "audit.refusal_has_state"),
+    caught_by=(
+        "tokens.commit_order",
+        "sends.steps_in_order",
+        "suppression.wins",
+        "audit.refusal_has_state",
+    ),
     masked_by="agents that ask one after the other",
     spec=("R3",),
 )

@@ -3,8 +3,8 @@
 The key is looked up in one transaction and inserted in another without looking again, so two
 tries at once both run (spec: K2, S6).
 
-Caught by `sends.once`. Masked by: a cooldown, which refuses the second try; tries that do not
-overlap.
+Caught by `sends.once` or `sends.steps_in_order`. Masked by: a cooldown, which refuses the second
+try; tries that do not overlap.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class CheckThenInsertSending(Sending):
 twin = Twin(
     name="without_atomic_key",
     safeguard="looking a key up and claiming it are one step",
-    caught_by=("sends.once",),
+    caught_by=("sends.once", "sends.steps_in_order"),
     masked_by="a cooldown, which refuses the second try; tries that do not overlap",
     spec=("K2", "S6"),
 )

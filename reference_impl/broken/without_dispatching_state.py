@@ -3,8 +3,8 @@
 The outbox knows pending and sent only; at a restart everything pending is made ready to be sent
 again, also what was handed over before the crash (spec: S8, K10).
 
-Caught by `sends.once` or `cooldown.no_double_contact` or `cooldown.binds_all`. Masked by: workers
-that never crash.
+Caught by `sends.once` or `sends.steps_in_order` or `cooldown.no_double_contact` or
+`cooldown.binds_all`. Masked by: workers that never crash.
 """
 
 from __future__ import annotations
@@ -44,7 +44,12 @@ class RecoveringTarget(ReferenceTarget):
 twin = Twin(
     name="without_dispatching_state",
     safeguard="what may have been handed over is never sent again by itself",
-    caught_by=("sends.once", "cooldown.no_double_contact", "cooldown.binds_all"),
+    caught_by=(
+        "sends.once",
+        "sends.steps_in_order",
+        "cooldown.no_double_contact",
+        "cooldown.binds_all",
+    ),
     masked_by="workers that never crash",
     spec=("S8", "K10"),
 )

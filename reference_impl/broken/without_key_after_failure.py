@@ -3,7 +3,8 @@
 A hand-over that was not answered counts as failed and its record is removed, so the retry runs as
 if it were the first (spec: K10).
 
-Caught by `sends.once`. Masked by: a cooldown; a transport that always answers.
+Caught by `sends.once` or `sends.steps_in_order`. Masked by: a cooldown; a transport that always
+answers.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class ErasingOutbox(Outbox):
 twin = Twin(
     name="without_key_after_failure",
     safeguard="a failure after the hand-over keeps its key",
-    caught_by=("sends.once",),
+    caught_by=("sends.once", "sends.steps_in_order"),
     masked_by="a cooldown; a transport that always answers",
     spec=("K10",),
 )

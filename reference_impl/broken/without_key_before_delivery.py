@@ -3,8 +3,8 @@
 Nothing is known of a message that was handed over and not answered, nor of one whose worker
 crashed, so the retry sends it again (spec: K2, K10, S8).
 
-Caught by `sends.once`. Masked by: a cooldown, a transport that always answers, workers that never
-crash.
+Caught by `sends.once` or `sends.steps_in_order`. Masked by: a cooldown, a transport that always
+answers, workers that never crash.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class AfterwardsOutbox(Outbox):
 twin = Twin(
     name="without_key_before_delivery",
     safeguard="the send is recorded before it is handed over",
-    caught_by=("sends.once",),
+    caught_by=("sends.once", "sends.steps_in_order"),
     masked_by="a cooldown, a transport that always answers, workers that never crash",
     spec=("K2", "K10", "S8"),
 )

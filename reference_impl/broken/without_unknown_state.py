@@ -3,7 +3,8 @@
 The record stays, but a retry after an unknown outcome runs instead of being told that the message
 may be out (spec: K10, S8).
 
-Caught by `sends.once`. Masked by: a cooldown; a transport that always answers.
+Caught by `sends.once` or `sends.steps_in_order`. Masked by: a cooldown; a transport that always
+answers.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class HopefulKeys(Keys):
 twin = Twin(
     name="without_unknown_state",
     safeguard="an unknown outcome is never run again",
-    caught_by=("sends.once",),
+    caught_by=("sends.once", "sends.steps_in_order"),
     masked_by="a cooldown; a transport that always answers",
     spec=("K10", "S8"),
 )

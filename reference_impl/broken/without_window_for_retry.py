@@ -3,8 +3,8 @@
 The window is a thousandth of what the policy says, so a retry well inside the documented window
 is sent again (spec: K5).
 
-Caught by `sends.once` or `keys.replay_is_original`. Masked by: a cooldown; retries that come at
-once.
+Caught by `sends.once` or `sends.steps_in_order` or `keys.replay_is_original`. Masked by: a
+cooldown; retries that come at once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ShortMemoryKeys(Keys):
 twin = Twin(
     name="without_window_for_retry",
     safeguard="a key is replayed for as long as the policy says",
-    caught_by=("sends.once", "keys.replay_is_original"),
+    caught_by=("sends.once", "sends.steps_in_order", "keys.replay_is_original"),
     masked_by="a cooldown; retries that come at once",
     spec=("K5", "K2"),
 )
