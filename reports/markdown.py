@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 import msgspec
 
@@ -30,12 +30,8 @@ _HEADERS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A piece that is left out whole, and said, where the page grows too long."""
-
-    title: str
-    text: str
+_ROOM_MIN = 1_000
+"""Bytes left below which no further section is even tried."""
 
 
 def summary_md(
@@ -52,10 +48,11 @@ def summary_md(
     tail = "\n".join(_tail(outcome)) + "\n"
     budget = bytes_max - len(head.encode()) - len(tail.encode()) - 200
     kept, left_out = [], 0
-    for part in _parts(outcome, races):
-        size = len(part.text.encode())
-        if size <= budget:
-            kept.append(part.text)
+    for make in _parts(outcome, races):
+        text = make() if budget >= _ROOM_MIN else ""
+        size = len(text.encode())
+        if text and size <= budget:
+            kept.append(text)
             budget -= size
         else:
             left_out += 1
@@ -76,19 +73,24 @@ def _head(outcome: RunOutcome) -> Iterator[str]:
     yield ""
 
 
-def _parts(outcome: RunOutcome, races: Mapping[str, Picture]) -> Iterator[_Part]:
+def _parts(outcome: RunOutcome, races: Mapping[str, Picture]) -> Iterator[Callable[[], str]]:
+    """Makers of the sections, so that what is left out is not made."""
     lines = rows(outcome.races)
     if lines:
-        yield _Part("races", "\n".join(_table(lines)) + "\n")
+        yield lambda: "\n".join(_table(lines)) + "\n"
     for race in outcome.races:
         if race.verdict is Verdict.INVALID:
-            yield _Part(race.race, _story(race, races))
+            yield partial(_story, race, races)
     if len(lines) < len(outcome.races):
-        every = "\n".join(_table(rows(outcome.races, every_variant=True)))
-        title = f"All {count(len(outcome.races), 'race')}"
-        yield _Part(title, f"\n<details><summary>{title}</summary>\n\n{every}\n\n</details>\n")
+        yield partial(_every, outcome.races)
     if outcome.contention:
-        yield _Part("contention", "\n".join(_contention(outcome)) + "\n")
+        yield lambda: "\n".join(_contention(outcome)) + "\n"
+
+
+def _every(races: Sequence[RaceResult]) -> str:
+    every = "\n".join(_table(rows(races, every_variant=True)))
+    title = f"All {count(len(races), 'race')}"
+    return f"\n<details><summary>{title}</summary>\n\n{every}\n\n</details>\n"
 
 
 def _table(lines: Sequence[Row]) -> Iterator[str]:
