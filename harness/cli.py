@@ -22,6 +22,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "gate": ("leaserace.harness.commands:gate", "Say whether an agent may be added to a mailbox."),
     "run": ("leaserace.harness.commands:run", "Run the races called NAME, on real processes."),
     "list": ("leaserace.harness.commands:list_", "List every race and what it expects."),
+    "report": (
+        "leaserace.reports.commands:report",
+        "Show a recorded run again and rebuild its files.",
+    ),
     "explore": (
         "leaserace.harness.simulation.commands:explore",
         "Walk the interleavings of a mailbox in the simulator.",
