@@ -122,7 +122,7 @@ class Model:
             known.is_murky = True
             return ()
         if Capability.IDEMPOTENCY in self._can:
-            if message.get("key") is None:
+            if not (message.get("key") or "").strip():
                 return (Code.KEY_MISSING,)
             key = self._keys.get(_normal(message["key"]))
             if key is not None and self._now_ms() < key.sent_ms + self._window_ms:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..contract import Capability
+from ..contract import Capability, Code, Refused
 from .stage import Stage
 from .steps import (
     AGENT,
@@ -39,7 +39,10 @@ CODES_MAX = 2**24 - 1
 
 
 class Draw:
-    """Takes a number apart, one choice after the other.
+    """Makes one choice after the other out of a number.
+
+    The number is stirred first: Hypothesis likes small and repeated numbers, and what is drawn here
+    should depend on all of its bits.
 
     Args:
         code: The number.
@@ -48,7 +51,10 @@ class Draw:
     __slots__ = ("_left",)
 
     def __init__(self, code: int) -> None:
-        self._left = code
+        left = (code + 0x9E3779B97F4A7C15) & _MASK
+        left = ((left ^ (left >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+        left = ((left ^ (left >> 27)) * 0x94D049BB133111EB) & _MASK
+        self._left = left ^ (left >> 31)
 
     def of(self, choices: Sequence[Any]) -> Any:
         """One of these."""
@@ -56,15 +62,16 @@ class Draw:
         return choices[place]
 
 
-SEATS = range(AGENTS_MAX)
+_MASK = 2**64 - 1
+
 PLACES = range(12)
 CONTACTS = (0, 0, 0, 1)
 SPELLINGS = (0, 0, 1, 2)
 TOKENS = (Token.OWN, Token.OWN, Token.OWN, Token.FIRST, Token.OTHERS)
-SEND_TOKENS = (*(Token.OWN,) * 6, Token.FIRST, Token.OTHERS, Token.NONE)
+SEND_TOKENS = (*(Token.OWN,) * 9, Token.FIRST, Token.OTHERS, Token.NONE)
 HABITS = (
-    *(Habit.PLAIN,) * 14,
-    *(Habit.REPLY,) * 3,
+    *(Habit.PLAIN,) * 24,
+    *(Habit.REPLY,) * 4,
     Habit.NO_KEY,
     Habit.BAD_KEY,
     Habit.NO_ADDRESS,
@@ -74,13 +81,13 @@ RETRY_HABITS = (Habit.PLAIN, Habit.PLAIN, Habit.DRIFTED, Habit.REWORDED)
 BACK = (0, 0, 0, 1, 2)
 MOMENTS = (*(Moment.LEASE,) * 4, *(each for each in Moment if each is not Moment.LEASE))
 SIDES = (Side.AFTER, Side.BEFORE, Side.AT)
-TROUBLES = (*(Trouble.NONE,) * 5, *(Trouble.PAUSE,) * 4, Trouble.LOSE, Trouble.CRASH)
+TROUBLES = (*(Trouble.NONE,) * 9, *(Trouble.PAUSE,) * 4, Trouble.LOSE, Trouble.CRASH)
 SEND_TROUBLES = (
-    *(Trouble.NONE,) * 5,
-    *(Trouble.PAUSE,) * 5,
+    *(Trouble.NONE,) * 7,
+    *(Trouble.PAUSE,) * 4,
     Trouble.LOSE,
     *(Trouble.CRASH,) * 2,
-    *(Trouble.SILENT,) * 2,
+    *(Trouble.SILENT,) * 3,
     Trouble.REFUSE,
 )
 NO_TROUBLE = (Trouble.NONE,)
@@ -114,8 +121,8 @@ def step_of(verb: Verb, stage: Stage, draw: Draw) -> Step | None:
     if verb in _UNDER_LEASE and fields["token"] is not Token.NONE:
         holders = [seat for seat in free if _has(stage, seat, fields["contact"], fields["token"])]
         if not holders:
-            verb, fields = Verb.ACQUIRE, {"contact": fields["contact"]}
-        free = holders or free
+            return _towards_a_lease(stage, draw, fields["contact"], free)
+        free = holders
     trouble, place = draw.of(_TROUBLES.get(verb, NO_TROUBLE)), draw.of(PLACES)
     point = ""
     if trouble in {Trouble.PAUSE, Trouble.CRASH}:
@@ -124,6 +131,16 @@ def step_of(verb: Verb, stage: Stage, draw: Draw) -> Step | None:
     if fields.get("option") == Cause.LATE:
         trouble, point = Trouble.NONE, ""
     return Step(verb=verb, agent=draw.of(free), trouble=trouble, point=point, **fields)
+
+
+def _towards_a_lease(stage: Stage, draw: Draw, contact: int, free: list[int]) -> Step | None:
+    """Nobody who is free holds the contact: whoever stands in the way goes on, or time passes."""
+    standing = _seats(stage, lambda hand: hand.open)
+    if standing:
+        return Step(verb=Verb.RESUME, agent=draw.of(standing))
+    if stage.is_held(contact) and Moment.LEASE in stage.moments:
+        return Step(verb=Verb.TIME, option=f"{Moment.LEASE}-{Side.AFTER}")
+    return Step(verb=Verb.ACQUIRE, contact=contact, agent=draw.of(free))
 
 
 def _seats(stage: Stage, fits: Callable[[Any], object]) -> list[int]:
@@ -203,20 +220,22 @@ _NAMES = {
 
 def follow(stage: Stage, draw: Draw) -> Step | None:
     """A step that makes sense where the run stands, by our own weights."""
-    can = stage.capabilities
-    has_leases = any(any(hand.leases.values()) for hand in stage.hands)
+    can, hands = stage.capabilities, stage.hands
+    has_leases = any(any(hand.leases.values()) for hand in hands)
+    is_held = all(stage.is_held(contact) for contact in range(len(stage.contacts)))
+    is_stuck = isinstance(stage.last, Refused) and stage.last.code is Code.STORE_BUSY
     weights = {
-        Verb.ACQUIRE: 3 if Capability.LEASE in can else 0,
+        Verb.ACQUIRE: (1 if is_held else 5) if Capability.LEASE in can else 0,
         Verb.RENEW: 1 if has_leases else 0,
         Verb.RELEASE: 2 if has_leases else 0,
-        Verb.SEND: 4 if Capability.SEND in can else 0,
-        Verb.RETRY: 3 if stage.drafts else 0,
+        Verb.SEND: 6 if Capability.SEND in can else 0,
+        Verb.RETRY: 4 if stage.drafts else 0,
         Verb.LOOKUP: 1 if stage.drafts and Capability.LOOKUP in can else 0,
         Verb.TIME: 2 if stage.moments else 0,
-        Verb.SUPPRESS: 1 if Capability.SUPPRESS in can else 0,
-        Verb.CLEAR: 1 if stage.is_listed and Capability.SUPPRESS in can else 0,
-        Verb.RESUME: 3 if any(hand.open for hand in stage.hands) else 0,
-        Verb.RESTART: 3 if any(hand.is_dead for hand in stage.hands) else 0,
+        Verb.SUPPRESS: 1 if Capability.SUPPRESS in can and not stage.is_listed else 0,
+        Verb.CLEAR: 3 if stage.is_listed and Capability.SUPPRESS in can else 0,
+        Verb.RESUME: (30 if is_stuck else 4) if any(hand.open for hand in hands) else 0,
+        Verb.RESTART: 4 if any(hand.is_dead for hand in hands) else 0,
     }
     verbs = [verb for verb, weight in weights.items() for _ in range(weight)]
     return step_of(draw.of(verbs), stage, draw) if verbs else None

@@ -20,6 +20,7 @@ from ..contract import (
     NoReply,
     Noted,
     Refused,
+    Released,
     Sent,
 )
 from ..scenario import Actor, Call, Contact, NotReached, Pending, Race, Stop
@@ -138,7 +139,10 @@ class Stage:
         self.cleared_at_ms: dict[int, int] = {}
         self.moments: dict[Moment, int] = {}
         self.is_listed = False
-        """A contact was put on the list."""
+        """A contact was put on the list, and not taken off since."""
+        self.last: Answer | None = None
+        """The last answer."""
+        self._ends_ms: dict[int, int] = {}
         self.told: list[Told] = []
 
     def _person(self, index: int) -> Contact:
@@ -354,6 +358,10 @@ class Stage:
 
     # -- what is known ---------------------------------------------------------------------------
 
+    def is_held(self, contact: int) -> bool:
+        """Whether somebody was granted the contact, and neither released it nor ran out of time."""
+        return self._ends_ms.get(contact, 0) > self._now_ms()
+
     def _spelling(self, step: Step) -> int:
         return step.spelling % len(self.contacts[step.contact].spellings)
 
@@ -389,6 +397,7 @@ class Stage:
                 self.model.judge(call.f, step.contact, call.actor.id, call.args, answer)
             else:
                 self.model.disturb(step.contact)
+        self.last = answer
         match answer:
             case Lease():
                 leases = self.hands[step.agent].leases[step.contact]
@@ -396,7 +405,10 @@ class Stage:
                     leases[-1] = answer
                 else:
                     leases.append(answer)
+                self._ends_ms[step.contact] = answer.expires_at_ms
                 self.moments[Moment.LEASE] = answer.expires_at_ms
+            case Released():
+                self._ends_ms.pop(step.contact, None)
             case Sent(replay=False):
                 settings, now_ms = self.race.settings, self._now_ms()
                 if settings.cooldown_s:
@@ -405,6 +417,7 @@ class Stage:
             case Refused(until_ms=int(until_ms)):
                 self.moments[Moment.COOLDOWN] = until_ms
             case Noted(at_ms=at_ms) if step.verb is Verb.CLEAR:
+                self.is_listed = False
                 self.cleared_at_ms[step.contact] = at_ms
         if step.verb in {Verb.SEND, Verb.RETRY} and not isinstance(answer, Sent):
             deadline_s = self.race.settings.transport_timeout_s * 2
