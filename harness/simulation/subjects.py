@@ -1,7 +1,7 @@
 """What a schedule runs: agents with playbooks, or with a program, on one person.
 
 A subject has a short text that stands in its schedules: ``play.sales.sales`` is two agents with the
-playbook ``sales`` (``sales-1``: one try or step; ``sales_0``: in the first spelling); ``prog.ASRL.ASL`` is two clients that make the calls their letters name, whatever
+playbook ``sales`` (``sales-1``: one try or step; ``sales_0``: in the first spelling, ``sales_3``: to another person); ``prog.ASRL.ASL`` is two clients that make the calls their letters name, whatever
 they are answered. A mailbox must hold against both. ``@`` before a name makes it a second process under
 the first agent's id.
 """
@@ -21,13 +21,18 @@ from .programs import LETTERS, program
 AGENT_IDS = ("sales-01", "support-01", "digest-01", "sequence-01", "billing-01")
 """Names of the agents, in the order in which they are added."""
 
-CONTACT = "contact-1"
+PEOPLE = ("contact-1", "contact-2")
 SPELLINGS = (
     "jane.doe@gmail.com",
     "Jane.Doe@Gmail.COM",
     "janedoe+news@googlemail.com",
+    "john.roe@gmail.com",
+    "John.Roe@Gmail.COM",
+    "johnroe+news@googlemail.com",
 )
-"""Spellings of the one person everybody writes to; agent n uses the n-th."""
+"""Three spellings of each person; agent n uses the n-th of the first person unless it is told another."""
+EACH = 3
+"""Spellings of one person."""
 
 POLICIES: Mapping[str, Settings] = {
     "plain": Settings(lease_s=60.0, cooldown_s=0.0),
@@ -64,7 +69,7 @@ class Subject:
     Args:
         text: How schedules call it.
         seats: The agents.
-        contacts: The scenario's names of persons to their spellings.
+        contacts: Names of the persons written to, with their spellings.
     """
 
     text: str
@@ -97,7 +102,9 @@ def parse(text: str) -> Subject:
         else make(text, index, name)
         for index, name in enumerate(names)
     )
-    return Subject(text=text, seats=seats, contacts={CONTACT: SPELLINGS})
+    names_used = dict.fromkeys(seat.args["contact"] for seat in seats)
+    contacts = {name: spellings_of(PEOPLE.index(name)) for name in names_used}
+    return Subject(text=text, seats=seats, contacts=contacts)
 
 
 def _as_replica(seat: SeatPlan) -> SeatPlan:
@@ -118,11 +125,19 @@ def _agent_id(index: int) -> str:
     return AGENT_IDS[index] if index < len(AGENT_IDS) else f"agent-{index + 1:02d}"
 
 
-def _args(index: int) -> dict[str, Any]:
+def spellings_of(person: int) -> tuple[str, ...]:
+    """All spellings of a person, by number."""
+    return SPELLINGS[person * EACH : (person + 1) * EACH]
+
+
+def _args(text: str, index: int, spelling: str) -> dict[str, Any]:
+    place = _number(text, spelling) if spelling else index % EACH
+    if place >= len(SPELLINGS):
+        raise UsageError(f"subject {text!r}: there is no spelling {place}")
     return {
-        "contact": CONTACT,
-        "address": SPELLINGS[index % len(SPELLINGS)],
-        "spellings": SPELLINGS,
+        "contact": PEOPLE[place // EACH],
+        "address": SPELLINGS[place],
+        "spellings": spellings_of(place // EACH),
         "run": "run",
         "first": AGENT_IDS[0],
     }
@@ -134,7 +149,7 @@ def _play_seat(text: str, index: int, name: str) -> SeatPlan:
     playbook = PLAYBOOKS.get(word)
     if playbook is None:
         raise UsageError(f"subject {text!r}: no playbook is called {word!r}")
-    args = _args(_number(text, spelling) if spelling else index)
+    args = _args(text, index, spelling)
     if options:
         number = _number(text, options)
         args |= {"patience": number, "steps": number, "times": number}
@@ -150,7 +165,7 @@ def _program_seat(text: str, index: int, letters: str) -> SeatPlan:
     wrong = sorted(set(letters) - set(LETTERS))
     if wrong or not letters:
         raise UsageError(f"subject {text!r}: {''.join(wrong)!r} is no letter of {''.join(LETTERS)}")
-    args = _args(_number(text, spelling) if spelling else index) | {"program": letters}
+    args = _args(text, index, spelling) | {"program": letters}
     return SeatPlan(
         agent=_agent_id(index),
         playbook=program,

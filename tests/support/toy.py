@@ -31,7 +31,7 @@ class ToyTarget(Target):
 
     Args:
         broken: ``fence``, ``expiry``, ``two steps`` (acquire reads and writes in two sections),
-            ``no key`` or "".
+            ``no key``, ``off by one`` (a lease ends a millisecond early) or "".
     """
 
     capabilities = frozenset(
@@ -99,7 +99,8 @@ class ToyMailbox:
     def _grant(self, key: str, row: tuple[str, int, int, int] | None) -> Lease | Refused:
         now_ms = self._target.now_ms()
         owner, token, _, expires_at_ms = row or ("", 0, 0, 0)
-        if expires_at_ms > now_ms:
+        early_ms = 1 if self._target.broken == "off by one" else 0
+        if expires_at_ms - early_ms > now_ms:
             return Refused(code=Code.CONTACT_OWNED, owner=owner, expires_at_ms=expires_at_ms)
         until_ms = now_ms + round(self._target.env.settings.lease_s * 1000)
         self._target.leases[key] = (self._agent, token + 1, now_ms, until_ms)

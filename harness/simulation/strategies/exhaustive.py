@@ -37,6 +37,8 @@ Footprint = frozenset[str] | None
 NOTHING: frozenset[str] = frozenset()
 OWN_POINTS = (".think", ".invoked", ".returned")
 """Points of the kit: they say nothing of what is touched."""
+SILENT_POINTS = frozenset({"start", SimTransport.POINT})
+"""So do these, which are the simulator's own."""
 
 
 class Pruned(Exception):  # noqa: N818 - it is what happened
@@ -163,7 +165,8 @@ class Exhaustive:
             options = [last.index, *self._faults(driver, last)]
         else:
             options = self._switch(driver, moves, last)
-        choice = options[0] if len(options) == 1 else self._at_frame(driver, options)
+        is_free = len(options) > 1 or (self._reduce and not glued)
+        choice = self._at_frame(driver, options) if is_free else options[0]
         if choice < TIME:
             self._chosen(driver.tasks[choice & 15], choice, glued=glued)
         else:
@@ -312,7 +315,7 @@ class Exhaustive:
 
     def _note(self, last: Task) -> None:
         """Add what the step after the agent's point is said to touch."""
-        if last.point.endswith(OWN_POINTS) or last.point == SimTransport.POINT:
+        if last.point in SILENT_POINTS or last.point.endswith(OWN_POINTS):
             return
         self._declared = True
         if last.touches:
