@@ -175,16 +175,16 @@ def _faults(agents: Set[str], picture: Picture, begin: int, end: int) -> list[Mo
 
 
 def _deliveries(proof: Sequence[Operation], picture: Picture) -> list[Moment]:
-    """What arrived of the sends in question since the proof begins."""
+    """What arrived of the sends in question, and what else the contact got meanwhile."""
     contacts = {op.contact for op in proof}
     begin = proof[0].invoked_ns
-    intents = {
-        intent_of(op) for op in picture.operations if op.f == "send" and op.contact in contacts
-    }
+    end = max(op.completed_ns or op.invoked_ns for op in proof)
+    intents = {intent_of(op) for op in proof} - {""}
     return [
         Moment(t=arrival.t_ns, who=MAILBOX, text=_arrival(arrival))
         for arrival in picture.arrivals
-        if arrival.intent in intents and arrival.t_ns >= begin
+        if arrival.t_ns >= begin
+        and (arrival.intent in intents or (arrival.contact in contacts and arrival.t_ns <= end))
     ]
 
 

@@ -187,6 +187,9 @@ def fault_words(fault: str, point: str, detail: Mapping[str, Any], *, begins: bo
             return "its reply is slow" if begins else "the reply arrives"
         case "skew":
             return f"clock {skew_words(detail)}" if begins else "clock right again"
+        case "transport":
+            how = visible(detail.get("behaviour", "changed"))
+            return f"the far end is {how}" if begins else "the far end answers again"
         case other:
             phase = "begins" if begins else "ends"
             return visible(f"{other} {phase} {fault_figures(other, detail)}").strip()

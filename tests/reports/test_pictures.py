@@ -9,7 +9,8 @@ from leaserace.harness.history import History
 from leaserace.harness.verdict import Finding
 from leaserace.reports.charts import charts
 from leaserace.reports.picture import Picture, pictures
-from leaserace.reports.timeline import OPERATIONS_MAX, timeline_image, view
+from leaserace.reports.timeline import timeline_image
+from leaserace.reports.view import OPERATIONS_MAX, view
 from leaserace.reports.waits import to_a_person
 from tests.reports.samples import STALE, Log, stale_finding, stale_token
 from tests.reports.samples_contention import contention
