@@ -20,6 +20,7 @@ from .records import Record
 
 RACE = "log"
 """Name of the one race that a log is."""
+TOKENS_KEPT = 10_000
 WINDOW = 100_000
 """Events kept back so that those which began earlier find their place."""
 
@@ -29,11 +30,14 @@ LogEvent = OpEvent | DeliveryEvent
 class Person:
     """What the records so far told of one contact."""
 
-    __slots__ = ("calls", "first_token", "intents", "sent")
+    __slots__ = ("calls", "first_token", "given_ns", "grants", "held", "intents", "sent")
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
         self.first_token: int | None = None
+        self.given_ns: dict[int, int] = {}
+        self.grants = 0
+        self.held: dict[str, int] = {}
         self.intents: dict[str, str] = {}
         self.sent: set[str] = set()
 
@@ -100,6 +104,8 @@ class Builder:
         self._tells_sends = mapping.does("send")
         self._tells_deliveries = mapping.does("delivery")
         self._tells_grants = mapping.does("acquire") and not mapping.settings.from_start
+        # A log without tokens: grants are numbered, so that a release finds what it frees.
+        self._numbers_grants = not mapping.has("token") and mapping.does("acquire")
         self._by_recipient = mapping.intent.by_recipient
         self._settle_ns = int(mapping.time.settle_s * 1e9)
         self._out: list[tuple[int, int, LogEvent]] = []
@@ -201,11 +207,16 @@ class Builder:
     ) -> Call | None:
         """Write the begin; None where the log does not hold what it rests on."""
         f, token = action.f, record.token
+        if self._numbers_grants and f in {"renew", "release"}:
+            token = record.token = person.held.get(record.agent, 0)
         if f != "acquire" and token is not None and self._is_older(person, token):
             self._assumed[f"{f} under a lease from before the log"] += 1
             if f != "send":
                 return None
             token = None
+        if token is not None and f != "acquire":
+            # Whoever names a token had been given it, however coarse the times are.
+            t = max(t, person.given_ns.get(token, t))
         intent = self._intent(record) if f == "send" else ""
         call = Call(record, f, op=_name(record, place), t=t, intent=intent)
         if f == "send":
@@ -222,16 +233,29 @@ class Builder:
     def _complete(self, person: Person, record: Record, action: Action, call: Call, t: int) -> None:
         """Write the end, and the delivery where the log has none of its own."""
         result = outcome(record, action)
+        if call.f == "acquire" and kind_of(result) is OpType.OK:
+            self._granted(person, record, t)
         intent = call.intent or self._intent(record)
         value = self._answers.answered(record, call.f, result, intent or "(no id in the log)")
         kind = kind_of(result)
         self._write(record, call, kind, value, t, code_of(result))
         if kind is not OpType.OK:
             return
-        if call.f == "acquire" and person.first_token is None:
-            person.first_token = record.token
         if call.f == "send" and result != "replay" and not self._tells_deliveries:
             self._arrive(record, intent, t)
+
+    def _granted(self, person: Person, record: Record, t: int) -> None:
+        """A lease is given, and known to its holder from then on."""
+        if self._numbers_grants:
+            person.grants += 1
+            record.token = person.held[record.agent] = person.grants
+        if record.token is None:
+            return
+        if person.first_token is None:
+            person.first_token = record.token
+        if len(person.given_ns) >= TOKENS_KEPT:
+            person.given_ns.clear()
+        person.given_ns[record.token] = t
 
     def _write(  # noqa: PLR0917 - a line of the history, in its order
         self,

@@ -80,7 +80,7 @@ def _order(mapping: Mapping, scanned: Scanned) -> Iterator[str]:
         back_s = seen.furthest_back_ns / 1e9
         how = "order by seq was kept" if by_commit else "they were sorted by time"
         yield (
-            f"{seen.backwards:,} lines are older than a line before them, by up to {back_s:,.3f} s, "
+            f"{seen.backwards:,} lines are older than the line before them, by up to {back_s:,.3f} s, "
             f"first line {seen.back_line:,} (out of order, or a clock that was put back): {how}."
         )
     if not by_commit and seen.resolution_ns >= 10**6:

@@ -152,7 +152,7 @@ class Reader:
         problems, seen, absent = self.problems, self.seen, self.absent
         to_ns = parser(self.mapping.time.format, self.zones)
         at_time = self._at["time"]
-        last_ns, resolution_ns = 0, seen.resolution_ns
+        resolution_ns = seen.resolution_ns
         for number, offset, item, found in decoded:
             seen.lines = number
             if absent:
@@ -168,12 +168,9 @@ class Reader:
                 if problems.add(number, self._why(error, found)):
                     return
                 continue
-            if t < last_ns:
-                seen.back(last_ns - t, number)
-                seen.first_ns = min(seen.first_ns, t)
-            else:
-                last_ns = seen.last_ns = t
-                seen.first_ns = seen.first_ns or t
+            if t < seen.end_ns:
+                seen.back(seen.end_ns - t, number)
+            seen.add(t, len(rows))
             while t % resolution_ns:
                 resolution_ns = seen.resolution_ns = resolution_ns // 1000
             for row in rows:
@@ -181,7 +178,6 @@ class Reader:
                 if item:
                     row[_ITEM] = item
                 yield row
-            seen.rows += len(rows)
 
     def _why(self, error: Exception, found: Found) -> str:
         if not isinstance(error, NoTime):

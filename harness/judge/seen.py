@@ -12,8 +12,9 @@ class Seen(msgspec.Struct):
         lines: How many lines there were.
         rows: How many rows came of them.
         first_ns, last_ns: Earliest and latest time.
+        begin_ns, end_ns: Time of the first and of the last row, as they stand in the file.
         resolution_ns: What every time is a multiple of: a second, a millisecond, …
-        backwards: How many lines were older than one before them.
+        backwards: How many lines were older than the one before them.
         furthest_back_ns: By how much at most, and where first (`back_line`).
     """
 
@@ -21,27 +22,42 @@ class Seen(msgspec.Struct):
     rows: int = 0
     first_ns: int = 0
     last_ns: int = 0
+    begin_ns: int = 0
+    end_ns: int = 0
     resolution_ns: int = 10**9
     backwards: int = 0
     furthest_back_ns: int = 0
     back_line: int = 0
 
     def back(self, by_ns: int, line: int) -> None:
-        """A line came that is older than one before it."""
+        """A line came that is older than the one before it."""
         self.backwards += 1
         self.back_line = self.back_line or line
         self.furthest_back_ns = max(self.furthest_back_ns, by_ns)
 
+    def add(self, t: int, rows: int) -> None:
+        """A line of this time came, with so many rows."""
+        if not self.rows:
+            self.begin_ns = self.first_ns = t
+        self.rows += rows
+        self.end_ns = t
+        if t > self.last_ns:
+            self.last_ns = t
+        elif t < self.first_ns:
+            self.first_ns = t
+
     def merge(self, other: Seen) -> None:
         """Take in what a later part of the file held."""
-        if other.rows and self.rows and other.first_ns < self.last_ns:
-            self.back(self.last_ns - other.first_ns, self.lines + 1)
+        if other.rows and self.rows and other.begin_ns < self.end_ns:
+            self.back(self.end_ns - other.begin_ns, self.lines + 1)
         self.backwards += other.backwards
         if other.back_line:
             self.back_line = self.back_line or other.back_line + self.lines
         self.furthest_back_ns = max(self.furthest_back_ns, other.furthest_back_ns)
         if other.rows:
             self.first_ns = min(self.first_ns or other.first_ns, other.first_ns)
+            self.begin_ns = self.begin_ns or other.begin_ns
+            self.end_ns = other.end_ns
         self.last_ns = max(self.last_ns, other.last_ns)
         self.resolution_ns = min(self.resolution_ns, other.resolution_ns)
         self.lines += other.lines

@@ -258,12 +258,16 @@ class _Contact:
             if record.key in self.keys:
                 return False
             self.keys.add(record.key)
-        if record.message_id:
-            if record.message_id in self.by_id:
-                return False
-            self.by_id[record.message_id] = name
+        if record.message_id in self.by_id or not self._named(record.message_id, name):
+            return False
         self.sent[name] = token
         return self._apart(record.t)
+
+    def _named(self, message_id: str, name: str) -> bool:
+        """Note which send a message id is of; False if it came before under another name."""
+        if not message_id or message_id == name:
+            return True
+        return message_id not in self.arrived and self.by_id.setdefault(message_id, name) == name
 
     def _apart(self, t: int) -> bool:
         """Whether the message before it is too long ago for any cooldown."""
@@ -290,6 +294,8 @@ class _Contact:
         name = record.intent or record.key
         if not name:
             name = self.by_id.get(record.message_id, record.message_id)
+        elif not self._named(record.message_id, name):
+            return False
         if not name or name in self.arrived:
             return False
         self.arrived.add(name)

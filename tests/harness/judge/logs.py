@@ -48,7 +48,7 @@ def mapping(**changes: Any) -> Mapping:
     return mapping_from(tables, "mapping.toml")
 
 
-def row(at_ms: int, event: str, who: str, to: str = "jane@acme.com", **more: Any) -> dict[str, Any]:
+def row(at_ms: int, event: str, who: str, to: Any = "jane@acme.com", **more: Any) -> dict[str, Any]:
     """One line; times count from `T0_MS`."""
     if event in {"granted", "renewed"}:
         more.setdefault("until", T0_MS + at_ms + 60_000)

@@ -121,9 +121,11 @@ def test_a_long_stretch_of_rubbish_ends_the_reading(tmp_path: Path) -> None:
 
 
 def test_a_cut_archive_is_judged_as_far_as_it_goes(tmp_path: Path) -> None:
-    plain = write(
-        tmp_path / "log.jsonl", *GOOD, *(row(300_000, "granted", f"a{n}") for n in range(99))
-    )
+    more = [
+        row(300_000 + n, "granted", "sales-01", f"{n * 7919 % 10_007}@x.com", token=1)
+        for n in range(2_000)
+    ]
+    plain = write(tmp_path / "log.jsonl", *GOOD, *more)
     packed = gzip.compress(plain.read_bytes())
     path = tmp_path / "log.jsonl.gz"
     path.write_bytes(packed[:-200])

@@ -103,14 +103,14 @@ def test_what_can_not_be_read_at_all_is_one_clear_line(
     path = tmp_path / "log.jsonl"
     path.write_bytes(data)
 
-    with pytest.raises(UsageError, match="log.jsonl") as caught:
+    with pytest.raises(UsageError, match=r"log\.jsonl") as caught:
         open_log(path)
 
     assert said in str(caught.value)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no-such.jsonl"):
+    with pytest.raises(UsageError, match=r"no-such\.jsonl"):
         open_log(tmp_path / "no-such.jsonl")
 
 
@@ -125,8 +125,7 @@ def test_the_parts_of_a_file_are_all_of_it(tmp_path: Path) -> None:
     for span in spans:
         with open_log(path) as file:
             for chunk in read_chunks(file, span):
-                for text in chunk.lines:
-                    texts.append(text)
+                texts.extend(chunk.lines)
     assert texts == path.read_bytes().split(b"\n")[:-1]
 
 

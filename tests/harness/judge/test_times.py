@@ -32,7 +32,7 @@ NOON_NS = 1_796_040_000 * 10**9
         ("iso", " 2026-11-30 12:00:00 UTC"),
         ("%d/%b/%Y:%H:%M:%S %z", "30/Nov/2026:13:00:00 +0100"),
     ],
-    ids=lambda value: repr(value),
+    ids=repr,
 )
 def test_one_instant_is_read_from_every_form(form: str, value: Any) -> None:
     assert parser(form, Zones())(value) == NOON_NS
@@ -60,7 +60,7 @@ def test_one_instant_is_read_from_every_form(form: str, value: Any) -> None:
         ("iso", "9999-12-31T23:59:59-23:59"),
         ("%d.%m.%Y", "2026-11-30"),
     ],
-    ids=lambda value: repr(value),
+    ids=repr,
 )
 def test_what_is_no_time_is_refused(form: str, value: Any) -> None:
     with pytest.raises(NoTime):
@@ -72,12 +72,9 @@ def test_a_wrong_unit_is_named() -> None:
         parser("unix_s", Zones())(1_796_040_000_000)
 
 
-@given(
-    st.datetimes(timezones=st.just(__import__("datetime").UTC)).filter(
-        lambda d: 1981 < d.year < 2099
-    )
-)
-def test_the_fast_way_agrees_with_the_slow_one(moment: Any) -> None:
+@given(seconds=st.floats(347_155_200, 4_070_908_800))
+def test_the_fast_way_agrees_with_the_slow_one(seconds: float) -> None:
+    moment = datetime.fromtimestamp(seconds, UTC)
     parse = parser("iso", Zones())
     exact = round(moment.timestamp()) * 10**9
 

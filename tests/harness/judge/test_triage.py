@@ -1,0 +1,140 @@
+"""Contacts that are called plain at a glance: no rule finds fault with any of them."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from leaserace.harness.judge import run
+from leaserace.harness.judge.mapping import Mapping
+from leaserace.harness.judge.run import Answer, judge_log
+
+from .logs import GOOD, mapping, row, rules, write
+
+CONTACTS = 4
+
+
+def random_log(seed: int, mistakes: float) -> list[dict[str, Any]]:
+    """A log of a few contacts; with `mistakes` above 0 some lines are dropped, moved or changed."""
+    rng = random.Random(seed)
+    rows: list[dict[str, Any]] = []
+    for person in range(CONTACTS):
+        at = rng.randrange(0, 5_000)
+        token = rng.randrange(1, 4)
+        for _ in range(rng.randrange(1, 4)):
+            rows += _turn(rng, f"p{person}@x.com", at, token, f"{seed}-{person}-{token}-{at}")
+            at += rng.choice((2_000, 30_000, 70_000, 100_000))
+            token += rng.choice((1, 1, 2))
+    for each in rows:
+        if rng.random() < mistakes:
+            _spoil(rng, each)
+    if rng.random() < mistakes:
+        rng.shuffle(rows)
+    if rng.random() < mistakes:
+        rows.append(dict(rng.choice(rows)))
+    rows = [each for each in rows if rng.random() >= mistakes / 4]
+    return [*rows, row(900_000, "granted", "z", "end@x.com", token=1)]
+
+
+def _turn(rng: random.Random, to: str, at: int, token: int, name: str) -> list[dict[str, Any]]:
+    who = rng.choice(("sales-01", "support-01"))
+    rows = [row(at, "granted", who, to, token=token)]
+    if rng.random() < 0.3:
+        rows.append(row(at + 200, "renewed", who, to, token=token))
+    if rng.random() < 0.8:
+        rows.append(row(at + 500, "sent", who, to, token=token, key=name, mid=f"<{name}@x>"))
+        rows.append(row(at + 700, "arrived", who, to, mid=f"<{name}@x>"))
+    if rng.random() < 0.7:
+        rows.append(row(at + 1_000, "released", who, to, token=token))
+    return rows
+
+
+def _spoil(rng: random.Random, each: dict[str, Any]) -> None:
+    kind = rng.randrange(6)
+    if kind == 0:
+        each["t"] += rng.choice((-50_000, -1_000, 1_000, 65_000))
+    elif kind == 1 and "token" in each:
+        each["token"] += rng.choice((-1, 1))
+    elif kind == 2:
+        each["who"] = rng.choice(("sales-01", "support-01", "digest-01"))
+    elif kind == 3 and "key" in each:
+        each["key"] = "the-same"
+    elif kind == 4:
+        each["e"] = rng.choice(("optout", "denied", "replayed", "sent", "arrived", "renewed"))
+    elif "until" in each:
+        each["until"] += rng.choice((-30_000, 30_000))
+
+
+MAPPINGS: dict[str, Mapping] = {
+    "plain": mapping(),
+    "cooldown": mapping(settings={"cooldown_s": 60.0}),
+    "intents": mapping(intent={"fields": ["mid"]}),
+    "seconds": mapping(time={"format": "unix_ms", "uncertainty_s": 0.0, "settle_s": 1.0}),
+    "no deliveries": mapping(events={"arrived": "ignore"}),
+    "deliveries only": mapping(events={"sent": "ignore", "replayed": "ignore"}),
+    "no token": mapping(fields={"token": ""}),
+}
+
+
+def both_ways(path: Path, told: Mapping) -> tuple[Answer, Answer]:
+    """With every contact given to the rules, and with triage before them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "WHOLE_ROWS", 10**9)
+        full = judge_log(path, told, jobs=1)
+        patch.setattr(run, "WHOLE_ROWS", 0)
+        quick = judge_log(path, told, jobs=1)
+    return full, quick
+
+
+@settings(
+    max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+@given(
+    seed=st.integers(0, 10**6),
+    mistakes=st.sampled_from((0.0, 0.02, 0.1, 0.3)),
+    name=st.sampled_from(sorted(MAPPINGS)),
+)
+def test_triage_never_hides_a_finding(
+    seed: int, mistakes: float, name: str, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "log.jsonl", *random_log(seed, mistakes))
+
+    full, quick = both_ways(path, MAPPINGS[name])
+
+    assert rules(quick) == rules(full)
+    first, second = full.outcome.races[0], quick.outcome.races[0]
+    assert [finding.message for finding in second.findings] == [
+        finding.message for finding in first.findings
+    ]
+    counts = ("duplicates", "double_contacts", "late_hand_overs")
+    assert [getattr(second, each) for each in counts] == [getattr(first, each) for each in counts]
+
+
+def test_plain_contacts_count_as_judged(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.jsonl", *GOOD)
+
+    full, quick = both_ways(path, mapping())
+
+    assert "2 contacts (2 plainly in order)" in quick.outcome.races[0].observed
+    judged = {race.race: race.observed for race in quick.outcome.races}
+    assert judged["sends.once"] == "judged 2 times"
+    assert {race.race: race.verdict for race in quick.outcome.races} == {
+        race.race: race.verdict for race in full.outcome.races
+    }
+
+
+def test_most_contacts_of_a_log_without_mistakes_are_plain(tmp_path: Path) -> None:
+    """Else triage would be for nothing."""
+    plain = contacts = 0
+    for seed in range(30):
+        path = write(tmp_path / "log.jsonl", *random_log(seed, 0.0))
+        observed = both_ways(path, mapping())[1].outcome.races[0].observed
+        numbers = [int(word.strip("(")) for word in observed.split() if word.strip("(").isdigit()]
+        contacts, plain = contacts + numbers[0], plain + numbers[1]
+
+    assert plain > 0.8 * contacts
