@@ -35,6 +35,8 @@ class Capability(StrEnum):
     """`send` honours an idempotency key."""
     LOOKUP = "lookup"
     """`lookup` tells what became of an idempotency key."""
+    MESSAGE_ID = "message_id"
+    """`Sent.message_id` is the Message-ID header that the receiving side sees."""
     SUPPRESS = "suppress"
     """`suppress` and `unsuppress` keep a shared list."""
     COOLDOWN = "cooldown"

@@ -9,7 +9,7 @@ from .cooldown import BindsAll, NoDoubleContact
 from .keys import PayloadBound, ReplayIsOriginal
 from .leases import LiveAtSend, OneLive, ReleaseByHolder, RenewalHolds
 from .refusals import Explained
-from .sends import Arrived, Once, StepsInOrder
+from .sends import Arrived, MessageIdArrives, Once, StepsInOrder
 from .suppression import Wins
 from .tokens import CommitOrder, Rise, StaleNeverSends
 
@@ -25,6 +25,7 @@ ALL: tuple[type[Rule], ...] = (
     CommitOrder,
     Once,
     Arrived,
+    MessageIdArrives,
     StepsInOrder,
     ReplayIsOriginal,
     PayloadBound,

@@ -131,6 +131,53 @@ def _all_refused(intent: Intent) -> bool:
     return all(view.op.type is OpType.FAIL for view in intent.tries)
 
 
+class MessageIdArrives(Rule):
+    """The message id a caller is told is the one that arrived, in a replay too.
+
+    Spec: S8, K2. The Message-ID is fixed at authorisation and every answer names it, so that a person
+    can find the mail an answer speaks of.
+
+    Legal::
+
+        sales-01 send -> sent <a>        (<a> is delivered)
+
+    Illegal::
+
+        sales-01 send -> sent <b>        (<a> is delivered)
+    """
+
+    name = "sends.message_id_arrives"
+    spec = ("S8", "K2")
+    needs = frozenset({Capability.SEND, Capability.MESSAGE_ID})
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._arrived: dict[str, set[str]] = {}
+
+    def delivered(self, event: DeliveryEvent, intent: Intent | None) -> Iterable[Finding]:
+        if intent is not None:
+            self._arrived.setdefault(intent.name, set()).add(event.message_id.strip("<> "))
+        return ()
+
+    def state(self) -> object:
+        """Ids of what arrived, by intent."""
+        return tuple((name, frozenset(ids)) for name, ids in self._arrived.items())
+
+    def finish(self, open_ops: Sequence[Operation]) -> Iterable[Finding]:
+        for name, ids in self._arrived.items():
+            for view in self.ledger.intents[name].tries:
+                told = view.op.answer.get("message_id") if view.op.type is OpType.OK else None
+                if told is None:
+                    continue
+                self.exercised += 1
+                if told.strip("<> ") not in ids:
+                    yield self.finding(
+                        f"{view.op.agent} was told that its mail to {view.op.contact} is {told}, "
+                        f"but what arrived is {', '.join(f'<{each}>' for each in sorted(ids))}",
+                        view.op,
+                    )
+
+
 class StepsInOrder(Rule):
     """In the audit log a send goes from step to step, and never back before its hand-over.
 

@@ -3,7 +3,7 @@
 Nothing is sent twice, but the caller is told of a message id that never existed and can not look
 its message up (spec: K2).
 
-Caught by `keys.replay_is_original`. Masked by: counting mail: exactly one message arrives.
+Caught by `keys.replay_is_original` and `sends.message_id_arrives`. Masked by: counting mail: exactly one message arrives.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class InventiveKeys(Keys):
 twin = Twin(
     name="without_original_answer",
     safeguard="a replay repeats the original answer",
-    caught_by=("keys.replay_is_original",),
+    caught_by=("keys.replay_is_original", "sends.message_id_arrives"),
     masked_by="counting mail: exactly one message arrives",
     spec=("K2",),
 )

@@ -29,8 +29,8 @@ JANE = "jane"
 BOB = "bob"
 
 
-UNLOGGED = frozenset(Capability) - {Capability.AUDIT}
-"""All that a target can do, except that it keeps no log."""
+UNLOGGED = frozenset(Capability) - {Capability.AUDIT, Capability.MESSAGE_ID}
+"""All that a target can do, except that it keeps no log and tells ids of its own."""
 
 
 class Tape:

@@ -8,7 +8,7 @@ import pytest
 
 from leaserace.harness.contract import Capability
 from leaserace.harness.rules.base import Rule
-from leaserace.harness.rules.sends import Arrived, Once, StepsInOrder
+from leaserace.harness.rules.sends import Arrived, MessageIdArrives, Once, StepsInOrder
 from tests.support.ops import SALES, SUPPORT, UNLOGGED, Tape
 
 
@@ -207,3 +207,38 @@ def test_records_of_no_send_or_without_a_key_have_no_steps() -> None:
     judgement = tape.judge(StepsInOrder)
     assert not judgement.findings
     assert judgement.exercised["sends.steps_in_order"] == 0
+
+
+# -- sends.message_id_arrives ---------------------------------------------------------------------
+
+
+def test_the_id_that_was_told_is_the_one_that_arrived() -> None:
+    """spec: S8."""
+    tape = Tape(capabilities=Capability)
+    op = tape.invoke(SALES, "send")
+    tape.delivery("i1")
+    tape.accept(op, message_id="<i1>")
+    judgement = tape.judge(MessageIdArrives)
+    assert not judgement.findings
+    assert judgement.exercised["sends.message_id_arrives"] == 1
+
+
+def test_a_replay_that_names_another_id_is_a_finding() -> None:
+    """spec: K2, S8: also where the original answer was lost, so that no call can be compared."""
+    tape = Tape(capabilities=Capability)
+    op = tape.invoke(SALES, "send")
+    tape.delivery("i1")
+    tape.info(op, "reply_lost")
+    tape.replay(tape.invoke(SALES, "send"), message_id="<other>")
+    (finding,) = tape.findings(MessageIdArrives)
+    assert "is <other>, but what arrived is <i1>" in finding.message
+
+
+def test_an_unknown_outcome_names_no_id_and_what_came_from_nowhere_is_not_judged() -> None:
+    """spec: S8."""
+    tape = Tape(capabilities=Capability)
+    tape.delivery("from nowhere")
+    op = tape.invoke(SALES, "send")
+    tape.delivery("i1")
+    tape.info(op, "reply_lost")
+    assert not tape.findings(MessageIdArrives)
