@@ -64,7 +64,7 @@ class Draw:
 
 _MASK = 2**64 - 1
 
-PLACES = range(12)
+PLACES = range(60)
 CONTACTS = (0, 0, 0, 1)
 SPELLINGS = (0, 0, 1, 2)
 TOKENS = (Token.OWN, Token.OWN, Token.OWN, Token.FIRST, Token.OTHERS)
@@ -77,7 +77,7 @@ HABITS = (
     Habit.NO_ADDRESS,
     Habit.BAD_SUBJECT,
 )
-RETRY_HABITS = (Habit.PLAIN, Habit.PLAIN, Habit.DRIFTED, Habit.REWORDED)
+RETRY_HABITS = (*(Habit.PLAIN,) * 5, Habit.DRIFTED, Habit.REWORDED)
 BACK = (0, 0, 0, 1, 2)
 MOMENTS = (*(Moment.LEASE,) * 4, *(each for each in Moment if each is not Moment.LEASE))
 SIDES = (Side.AFTER, Side.BEFORE, Side.AT)
@@ -99,6 +99,7 @@ def shape_of(draw: Draw, lengths: Mapping[str, tuple[float, ...]]) -> Shape:
     return Shape(
         agents=draw.of((2, 2, 2, 3, AGENTS_MAX)),
         contacts=draw.of((1, 1, CONTACTS_MAX)),
+        replicas=draw.of((0, 1)),
         **{name: draw.of(values) for name, values in lengths.items()},
     )
 
@@ -123,6 +124,8 @@ def step_of(verb: Verb, stage: Stage, draw: Draw) -> Step | None:
         if not holders:
             return _towards_a_lease(stage, draw, fields["contact"], free)
         free = holders
+    if verb is Verb.RETRY and draw.of(range(4)):
+        free = _replicas(stage, free) or free
     trouble, place = draw.of(_TROUBLES.get(verb, NO_TROUBLE)), draw.of(PLACES)
     point = ""
     if trouble in {Trouble.PAUSE, Trouble.CRASH}:
@@ -141,6 +144,13 @@ def _towards_a_lease(stage: Stage, draw: Draw, contact: int, free: list[int]) ->
     if stage.is_held(contact) and Moment.LEASE in stage.moments:
         return Step(verb=Verb.TIME, option=f"{Moment.LEASE}-{Side.AFTER}")
     return Step(verb=Verb.ACQUIRE, contact=contact, agent=draw.of(free))
+
+
+def _replicas(stage: Stage, free: list[int]) -> list[int]:
+    """Who is free and shares an agent's id with one whose send stands still."""
+    sending = {Verb.SEND, Verb.RETRY}
+    ids = {hand.actor.id for hand in stage.hands if hand.open and hand.open.step.verb in sending}
+    return [seat for seat in free if stage.hands[seat].actor.id in ids]
 
 
 def _seats(stage: Stage, fits: Callable[[Any], object]) -> list[int]:
@@ -194,12 +204,12 @@ _DRAWN: Mapping[Verb, Mapping[str, Sequence[Any]]] = {
 
 
 def points_of(stage: Stage, verb: Verb) -> list[str]:
-    """Points a call of this kind may pass, the target's own first; never none."""
+    """Points a call of this kind may pass, the target's own twice; never none."""
     f = _METHODS.get(verb, str(verb))
     kit = [f"{f}.{name}" for name in ("think", "invoked", "returned")]
     own = sorted(each for each in stage.points if each.startswith(f"{f}.") and each not in kit)
     others = sorted(each for each in stage.points if each.partition(".")[0] not in _NAMES)
-    return own + kit + others
+    return own * 2 + kit + others
 
 
 _METHODS = {Verb.RETRY: "send", Verb.CLEAR: "unsuppress"}
@@ -224,18 +234,21 @@ def follow(stage: Stage, draw: Draw) -> Step | None:
     has_leases = any(any(hand.leases.values()) for hand in hands)
     is_held = all(stage.is_held(contact) for contact in range(len(stage.contacts)))
     is_stuck = isinstance(stage.last, Refused) and stage.last.code is Code.STORE_BUSY
+    standing = [hand.open.step.verb for hand in hands if hand.open]
+    is_sending = bool({Verb.SEND, Verb.RETRY} & set(standing))
+    is_back = bool(stage.told) and stage.told[-1].step.verb in {Verb.RESTART, Verb.CRASH_STORE}
     weights = {
-        Verb.ACQUIRE: (1 if is_held else 5) if Capability.LEASE in can else 0,
+        Verb.ACQUIRE: (1 if is_held else 8 if is_sending else 5) if Capability.LEASE in can else 0,
         Verb.RENEW: 1 if has_leases else 0,
         Verb.RELEASE: 2 if has_leases else 0,
         Verb.SEND: 6 if Capability.SEND in can else 0,
-        Verb.RETRY: 4 if stage.drafts else 0,
+        Verb.RETRY: (12 if is_back else 6 if is_sending else 4) if stage.drafts else 0,
         Verb.LOOKUP: 1 if stage.drafts and Capability.LOOKUP in can else 0,
-        Verb.TIME: 2 if stage.moments else 0,
+        Verb.TIME: (5 if is_sending and is_held else 2) if stage.moments else 0,
         Verb.SUPPRESS: 1 if Capability.SUPPRESS in can and not stage.is_listed else 0,
         Verb.CLEAR: 3 if stage.is_listed and Capability.SUPPRESS in can else 0,
-        Verb.RESUME: (30 if is_stuck else 4) if any(hand.open for hand in hands) else 0,
-        Verb.RESTART: 4 if any(hand.is_dead for hand in hands) else 0,
+        Verb.RESUME: (30 if is_stuck else 4) if standing else 0,
+        Verb.RESTART: 8 if any(hand.is_dead for hand in hands) else 0,
     }
     verbs = [verb for verb, weight in weights.items() for _ in range(weight)]
     return step_of(draw.of(verbs), stage, draw) if verbs else None

@@ -18,7 +18,7 @@ from ..rules.base import Judge
 from ..scenario import Actor
 from ..simulation.driver import Bounds, Driver
 from ..simulation.engine import race_info
-from ..simulation.race import SimRace
+from ..simulation.race import SimActor, SimRace
 from ..simulation.records import audit_events, race_begin
 from ..simulation.subjects import AGENT_IDS
 from ..simulation.task import Job, State, Task
@@ -80,7 +80,8 @@ class Behind:
         return kit.mailbox
 
     def _task(self, actor: Actor) -> Task:
-        return next(task for task in self._world.tasks if task.id == actor.id)
+        assert isinstance(actor, SimActor)
+        return actor._task  # noqa: SLF001 - two seats may share an agent's id
 
     def connect(self, actor: Actor) -> bool:
         """Let an agent that was restarted connect, which may need the store."""

@@ -134,6 +134,10 @@ class Stage:
         self._patience_ms = patience_ms
         self.capabilities = race.capabilities
         self.hands = [Hand(actor=actor) for actor in race.agents[: shape.agents]]
+        first = self.hands[0]
+        for _ in range(shape.replicas):
+            actor = race.replica(first.actor)
+            self.hands.append(Hand(actor=actor, leases=first.leases))
         self.contacts = [self._person(index) for index in range(shape.contacts)]
         self.drafts: list[Draft] = []
         self.cleared_at_ms: dict[int, int] = {}

@@ -145,6 +145,7 @@ class Shape:
     Args:
         agents: How many agents.
         contacts: How many contacts.
+        replicas: Further processes under the first agent's id; their letters come after the agents'.
         lease_s: Length of a lease.
         cooldown_s: Cooldown after a delivery; 0 for none.
         window_s: How long a key is replayed.
@@ -152,6 +153,7 @@ class Shape:
 
     agents: int = 2
     contacts: int = 1
+    replicas: int = 0
     lease_s: float = 60.0
     cooldown_s: float = 0.0
     window_s: float = 86_400.0
@@ -177,6 +179,7 @@ class Shape:
 _DASHED = {
     "agents": "agents",
     "contacts": "contacts",
+    "replicas": "replicas",
     "lease_s": "lease",
     "cooldown_s": "cooldown",
     "window_s": "window",
@@ -344,7 +347,9 @@ def _shape(text: str) -> Shape:
             values[names[short]] = float(value)
         except ValueError:
             raise UsageError(f"a plan's shape: {part!r} holds no number") from None
-    whole = {name: int(values[name]) for name in ("agents", "contacts") if name in values}
+    whole = {
+        name: int(values[name]) for name in ("agents", "contacts", "replicas") if name in values
+    }
     return Shape(**(values | whole))  # type: ignore[arg-type]
 
 
