@@ -12,8 +12,6 @@ from .history import DeliveryEvent, Operation, OpType
 from .outcome import Contention
 from .scenario import Race, Scenario, Seat, Variant, slug
 
-CONTACTS = 3
-"""Few enough that agents meet, many enough that each finds work."""
 CONTENDED_SHARE_MIN = 0.2
 """Below this share of the slowest against the fastest agent, a round says little."""
 RENEWALS = 0.25
@@ -57,7 +55,8 @@ def contention(seconds: float) -> Scenario:
     """
 
     def script(race: Race) -> None:
-        contacts = [race.contact() for _ in range(CONTACTS)]
+        # As many contacts as agents: they meet often, and each finds work.
+        contacts = [race.contact() for _ in race.agents]
         shared = [[contact.name, contact.address] for contact in contacts]
         plays = {
             actor.id: {
@@ -79,7 +78,7 @@ def contention(seconds: float) -> Scenario:
         settings=Settings(lease_s=5.0, cooldown_s=0.0),
         variants=(Variant(name="same contacts"),),
         rounds=1,
-        windows=("claims overlapped",),
+        windows=("agents met",),
         masked_by="nothing: cooldown is off, so that agents go on meeting",
         script=script,
         group="contention",
@@ -96,7 +95,7 @@ def figures_of(run: RaceRun) -> Contention:
         race=run.race,
         agents=run.agents,
         seconds=run.seconds,
-        contacts=CONTACTS,
+        contacts=run.agents,
         attempts=len(acquires),
         grants=sum(grants.values()),
         conflicts=sum(op.code == Code.CONTACT_OWNED for op in acquires),

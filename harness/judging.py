@@ -7,9 +7,9 @@ every window it was made for.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from .contract import Capability, Target
+from .contract import Capability, Code, Target
 from .engine import RaceRun, race_name
 from .history import DeliveryEvent, History, Operation, OpType
 from .rules import ALL
@@ -17,8 +17,7 @@ from .rules.base import Judgement, judge
 from .scenario import Scenario, Variant
 from .verdict import RaceResult, Verdict
 
-OVERLAPS: Mapping[str, str] = {"claims overlapped": "acquire", "tries overlapped": "send"}
-"""Windows read from the history itself: two calls of this kind on one contact at one time."""
+Count = Callable[[Sequence[Operation]], int]
 
 
 def not_applicable(scenario: Scenario, variant: Variant, target: Target) -> str | None:
@@ -83,7 +82,7 @@ def result_of(run: RaceRun, *, again: str = "") -> tuple[RaceResult, Judgement]:
     """
     judgement = judge(run.history, run.info, ALL)
     operations = run.history.operations()
-    overlaps = {name: overlapping(operations, f) for name, f in OVERLAPS.items()}
+    overlaps = {name: count(operations) for name, count in COUNTED.items()}
     reasons = [*run.problems, *judgement.unknown, *_missing_windows(run, judgement, overlaps)]
     if not operations and not reasons:
         reasons.append("no agent did anything")
@@ -142,6 +141,25 @@ def overlapping(operations: Iterable[Operation], f: str) -> int:
         end = float("inf") if op.completed_ns is None else op.completed_ns
         ends[op.contact] = max(ends[op.contact], end)
     return len(contacts)
+
+
+def conflicts(operations: Iterable[Operation]) -> int:
+    """How many claims were refused because another agent held the contact.
+
+    Args:
+        operations: In the order of their invokes.
+    """
+    return sum(op.f == "acquire" and op.code in _CONFLICT for op in operations)
+
+
+_CONFLICT = frozenset({Code.CONTACT_OWNED, Code.APPROVAL_REQUIRED})
+
+COUNTED: Mapping[str, Count] = {
+    "claims overlapped": lambda operations: overlapping(operations, "acquire"),
+    "tries overlapped": lambda operations: overlapping(operations, "send"),
+    "agents met": conflicts,
+}
+"""Windows read from the history itself, and how often each was entered."""
 
 
 def _observed(history: History, operations: Iterable[Operation]) -> str:
