@@ -10,6 +10,7 @@ identity       I         addresses to recipient keys (contacts: a whole list, ch
 policy         L10       every length and limit
 leases         L, S3     who may work on a contact now, and whether a send holds its lease
 idempotency    K         one logical send, however often it is asked for
+recipes        K7        how the caller's code makes a key
 suppression    C1, C7    the list nobody gets past
 cooldown       S5, C2-5  one timeline a contact: cooldown, contact load, override
 sending        S         the six steps, then the delivery
