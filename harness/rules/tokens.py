@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..contract import Capability
-from ..history import AuditEvent, DeliveryEvent, OpType
+from ..history import AuditEvent, DeliveryEvent, Operation, OpType
 from ..verdict import Finding
 from .base import Rule
 from .claims import Claim, is_before
@@ -185,7 +185,21 @@ class CommitOrder(Rule):
             self.exercised += 1
             problem = self._problem(record, token)
             if problem:
-                yield self.finding(problem, t=event.t)
+                proof = self._proof(record)
+                yield self.finding(problem, *proof, t=None if proof else event.t)
+
+    def _proof(self, record: Mapping[str, Any]) -> list[Operation]:
+        """The calls behind a record: tries under its key, and the newest grant of that contact."""
+        wanted = _folded(record.get("idempotency_key") or "")
+        tries = [
+            view
+            for key, views in self.ledger.keys.items()
+            if key and _folded(key) == wanted
+            for view in views
+            if view.op.agent == record["actor"]
+        ]
+        grants = {id(top.op): top.op for view in tries if (top := view.person.top) is not None}
+        return sorted([*grants.values(), *(view.op for view in tries)], key=lambda op: op.begin)
 
     def state(self) -> object:
         """Who was granted and who released what."""
@@ -206,3 +220,8 @@ class CommitOrder(Rule):
         if self._released.get(key) == token:
             return f"{what} was authorized after that lease had been released"
         return None
+
+
+def _folded(key: str) -> str:
+    """A key as a target may keep it: case and white space do not count (spec: K3)."""
+    return "".join(key.split()).casefold()
