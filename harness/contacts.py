@@ -189,7 +189,7 @@ def addresses(path: Path, column: str = "") -> Iterator[tuple[int, str]]:
 def _texts(file: BinaryIO) -> Iterator[tuple[int, str]]:
     for chunk in read_chunks(file):
         if chunk.problem:
-            yield chunk.number, f"\ufffd {chunk.problem}"
+            yield chunk.number, f"\ufffd {chunk.problem.replace(',', '')}"
         for number, data in enumerate(chunk.lines, start=chunk.number):
             yield number, data.decode("utf-8", "replace").rstrip("\r")
 

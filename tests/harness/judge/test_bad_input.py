@@ -14,7 +14,7 @@ from leaserace.harness.contract import UsageError
 from leaserace.harness.judge.run import judge_log
 from leaserace.harness.verdict import Verdict
 
-from .logs import GOOD, T0_MS, judged, mapping, row, rules, write
+from .logs import GOOD, judged, mapping, row, rules, write
 
 NO_UTF8 = b'{"t": 1, "e": "sent", "who": "\xff\xfe", "to": "a@b.com"}'
 
@@ -216,4 +216,3 @@ def test_what_a_log_says_is_data_and_never_run(tmp_path: Path) -> None:
 
     assert answer.outcome.verdict is Verdict.INVALID
     assert not (tmp_path / "pwned").exists()
-    assert T0_MS

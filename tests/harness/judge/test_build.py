@@ -12,7 +12,7 @@ from leaserace.harness.history import DeliveryEvent, OpEvent, OpType
 from leaserace.harness.judge.run import judge_log
 from leaserace.harness.verdict import Verdict
 
-from .logs import GOOD, T0_MS, judged, mapping, row, rules, write
+from .logs import GOOD, judged, mapping, row, rules, write
 
 
 def said(answer: Any, words: str) -> str:
@@ -310,4 +310,3 @@ def test_a_large_log_is_read_in_parts_and_says_the_same(
     assert parts.outcome.notices == whole.outcome.notices
     assert f"log.jsonl:{40 * (len(GOOD) - 1) + 2}: not JSON" in parts.outcome.notices[0]
     assert {event.contact for event in parts.history if isinstance(event, OpEvent)} == {"p3@x.com"}
-    assert T0_MS
