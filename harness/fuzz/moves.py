@@ -124,8 +124,9 @@ def step_of(verb: Verb, stage: Stage, draw: Draw) -> Step | None:
         if not holders:
             return _towards_a_lease(stage, draw, fields["contact"], free)
         free = holders
-    if verb is Verb.RETRY and draw.of(range(4)):
-        free = _replicas(stage, free) or free
+    replicas = _replicas(stage, free) if verb is Verb.RETRY and draw.of(range(4)) else []
+    if replicas:  # the same message at once, as two processes of one service do
+        free, fields = replicas, {**fields, "back": 0, "token": Token.OWN}
     trouble, place = draw.of(_TROUBLES.get(verb, NO_TROUBLE)), draw.of(PLACES)
     point = ""
     if trouble in {Trouble.PAUSE, Trouble.CRASH}:

@@ -1,0 +1,86 @@
+"""What the fuzzer came by: rules that had something to judge, codes that were answered."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Set
+from dataclasses import dataclass, field
+
+from ..contract import Capability, Code, Refused
+from ..rules import ALL
+from .stands import Played
+from .steps import Trouble
+
+
+@dataclass(slots=True)
+class Reached:
+    """Counts over all runs of a campaign.
+
+    Attributes:
+        examples: Runs.
+        steps: Steps that were made.
+        rules: Rule to how often it had something to judge.
+        codes: Refusal code to how often it was answered.
+        verbs: Kind of step to how often it was made.
+        troubles: Kind of mishap to how often it struck.
+        points: Point to how often somebody was stopped or crashed there.
+        problems: Why runs could not be judged.
+    """
+
+    examples: int = 0
+    steps: int = 0
+    rules: Counter[str] = field(default_factory=Counter)
+    codes: Counter[str] = field(default_factory=Counter)
+    verbs: Counter[str] = field(default_factory=Counter)
+    troubles: Counter[str] = field(default_factory=Counter)
+    points: Counter[str] = field(default_factory=Counter)
+    problems: Counter[str] = field(default_factory=Counter)
+
+    def take(self, played: Played) -> None:
+        """Count one run."""
+        self.examples += 1
+        self.steps += len(played.told)
+        self.rules.update(played.judgement.exercised)
+        self.problems.update(played.problems)
+        for told in played.told:
+            step, answer = told.step, told.answer
+            self.verbs[step.verb] += 1
+            if step.trouble is not Trouble.NONE:
+                self.troubles[step.trouble] += 1
+            if step.point:
+                self.points[step.point] += 1
+            if isinstance(answer, Refused):
+                self.codes[answer.code] += 1
+
+    def idle_rules(self, capabilities: Set[Capability]) -> list[str]:
+        """Rules that apply to such a target and never had anything to judge."""
+        return [
+            rule.name
+            for rule in ALL
+            if rule.needs <= set(capabilities) and not self.rules[rule.name]
+        ]
+
+    def missing_codes(self) -> list[str]:
+        """Codes that were never answered."""
+        return [str(code) for code in Code if not self.codes[code]]
+
+    def lines(self, capabilities: Set[Capability]) -> Iterable[str]:
+        """The counts in words, a line each."""
+        rules = [rule for rule in ALL if rule.needs <= set(capabilities)]
+        idle, missing = self.idle_rules(capabilities), self.missing_codes()
+        yield f"rules with something to judge: {len(rules) - len(idle)} of {len(rules)}" + _but(
+            idle
+        )
+        yield f"codes answered: {len(Code) - len(missing)} of {len(Code)}" + _but(missing)
+        yield f"mishaps: {_counted(self.troubles)}; at {len(self.points)} points"
+        yield f"steps: {_counted(self.verbs)}"
+        for problem, count in self.problems.most_common(3):
+            yield f"could not be judged ({count} times): {problem}"
+
+
+def _but(names: list[str]) -> str:
+    return f"; never: {', '.join(names)}" if names else ""
+
+
+def _counted(counter: Counter[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counter.most_common())
