@@ -135,3 +135,14 @@ def test_parquet_without_its_extra_names_the_extra(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UsageError, match=r"pip install 'leaserace\[parquet\]'"):
         frames(stale_token()).to_parquet(tmp_path)
+
+
+def test_parquet_read_back_holds_the_same_frames(tmp_path: Path) -> None:
+    """Columns and types survive."""
+    written = frames(stale_token())
+
+    paths = written.to_parquet(tmp_path)
+
+    assert len(paths) == 7
+    for path, (name, frame) in zip(paths, written.items(), strict=True):
+        pd.testing.assert_frame_equal(pd.read_parquet(path), frame, obj=name)
