@@ -167,6 +167,8 @@ class Model:
                 known.ends_ms = 0
             case Sent(replay=False):
                 self._sent(known, args)
+            case Noted() if "event_at_ms" in args:
+                pass  # it is told only after a person cleared the contact, and changes nothing
             case Noted() if "person" not in args:
                 known.is_listed = True
             case Noted() if "reason" in args:

@@ -132,8 +132,6 @@ def step_of(verb: Verb, stage: Stage, draw: Draw) -> Step | None:
     if trouble in {Trouble.PAUSE, Trouble.CRASH}:
         points = points_of(stage, verb)
         point = points[place % len(points)]
-    if fields.get("option") == Cause.LATE:
-        trouble, point = Trouble.NONE, ""
     return Step(verb=verb, agent=draw.of(free), trouble=trouble, point=point, **fields)
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
+from itertools import pairwise
+from typing import Any
 
 from .stands import Played, Stand, play
 from .steps import Plan, Shape, Step, Trouble, Verb
@@ -34,6 +36,8 @@ def shrink(stand: Stand, played: Played, *, rule: str = "", seconds: float = SEC
     def attempt(plan: Plan) -> bool:
         nonlocal best
         again = play(stand, plan)
+        if _weight(again.plan) >= _weight(best.plan):
+            return False  # steps that could not be made so were made otherwise
         if not any(finding.rule == wanted for finding in again.findings):
             return False
         best = again
@@ -46,6 +50,16 @@ def shrink(stand: Stand, played: Played, *, rule: str = "", seconds: float = SEC
         if best.plan == before:
             break
     return best
+
+
+def _weight(plan: Plan) -> tuple[int, int]:
+    """Steps first, then all that is not as it usually is."""
+    shape = plan.shape
+    unusual = sum(getattr(shape, each.name) != each.default for each in fields(Shape))
+    unusual += shape.agents
+    for step in plan.steps:
+        unusual += step.agent + sum(getattr(step, name) != usual for name, usual in _USUAL.items())
+    return len(plan.steps), unusual
 
 
 def _descend(
@@ -79,7 +93,7 @@ def _fewer_steps(plan: Plan) -> Iterator[Plan]:
 def _one_passage(plan: Plan) -> Iterator[Plan]:
     """Several passages of time in a row as one."""
     steps = plan.steps
-    for place, (one, two) in enumerate(zip(steps, steps[1:], strict=False)):
+    for place, (one, two) in enumerate(pairwise(steps)):
         if one.verb is two.verb is Verb.TIME:
             yield plan.without([place])
             yield plan.without([place + 1])
@@ -108,11 +122,15 @@ def _plainer_shape(plan: Plan) -> Iterator[Plan]:
     """One length or number as it usually is."""
     for each in fields(Shape):
         if getattr(plan.shape, each.name) != each.default:
-            yield replace(plan, shape=replace(plan.shape, **{each.name: each.default}))
+            usual: Any = each.default
+            yield replace(plan, shape=replace(plan.shape, **{each.name: usual}))
     if plan.shape.agents > 2:
         yield replace(plan, shape=replace(plan.shape, agents=plan.shape.agents - 1))
 
 
-_USUAL = {each.name: each.default for each in fields(Step)}
+_USUAL: dict[str, Any] = {
+    name: Step.__dataclass_fields__[name].default
+    for name in ("contact", "spelling", "token", "back", "habit", "trouble")
+}
 
 __all__ = ["shrink"]

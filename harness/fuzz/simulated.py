@@ -39,7 +39,9 @@ class InOrder:
     """Whoever has the lowest number goes on: the order of steps is the plan's, not a draw's."""
 
     name = "in order"
-    quick = False
+
+    def bind(self, driver: Driver) -> None:
+        """The hub asks: a stop may be aimed at the point where an agent stands."""
 
     def begin(self, driver: Driver) -> None:
         """A run begins."""
@@ -98,17 +100,6 @@ class Behind:
         task = self._task(actor)
         self._world.mark("clean_up", agent=actor.id)
         self._do(task, lambda _: self._mailbox(task.index).clean_up())
-
-    def tell_late(self, actor: Actor, address: str, event_at_ms: int) -> None:
-        """Tell of an earlier bounce."""
-        task = self._task(actor)
-        self._world.mark("late_event", agent=actor.id, address=address, event_at_ms=event_at_ms)
-        self._do(
-            task,
-            lambda _: self._mailbox(task.index).suppress(
-                address, "bounce", event_at_ms=event_at_ms
-            ),
-        )
 
     def _do(self, task: Task, job: Job) -> None:
         """Let the agent do something that is no call; it is undisturbed."""

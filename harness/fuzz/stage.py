@@ -39,6 +39,7 @@ class Errands(Protocol):
 
     can_clean_up: bool
     can_tell_late: bool
+    """`suppress` takes ``event_at_ms``: when the event happened (spec: C7)."""
 
     def connect(self, actor: Actor) -> bool:
         """Whether the agent is connected; one that was restarted may have to wait for the store."""
@@ -46,10 +47,6 @@ class Errands(Protocol):
 
     def clean_up(self, actor: Actor) -> None:
         """Remove old rows, as the mailbox's own chore."""
-        ...
-
-    def tell_late(self, actor: Actor, address: str, event_at_ms: int) -> None:
-        """Tell of a bounce that happened at `event_at_ms`."""
         ...
 
 
@@ -354,11 +351,13 @@ class Stage:
         cleared_ms = self.cleared_at_ms.get(step.contact)
         if self.errands is None or not self.errands.can_tell_late or cleared_ms is None:
             return None
-        hand = self.hands[step.agent]
-        if not self._is_ready(hand):
-            return None
-        self.errands.tell_late(hand.actor, self._address(step), cleared_ms - 1)
-        return Told(step=step)
+        return self._call(
+            step,
+            "suppress",
+            address=self._address(step),
+            reason=str(Cause.BOUNCE),
+            event_at_ms=cleared_ms - 1,
+        )
 
     # -- what is known ---------------------------------------------------------------------------
 
