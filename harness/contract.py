@@ -271,6 +271,7 @@ class Refused:
         message_id: The Message-ID that may exist (`send_status_unknown`).
         retry_after_s: Seconds to wait (`store_busy`).
         reasons: Every refusal that held, strongest first (spec: S7).
+        faults: Stable codes of what a pre-send lint found (`invalid_message`; spec: O6).
     """
 
     code: Code
@@ -282,6 +283,7 @@ class Refused:
     message_id: str | None = None
     retry_after_s: float | None = None
     reasons: tuple[Code, ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
