@@ -48,6 +48,11 @@ class SimulationEngine:
         self.trail: list[int] = []
         """Choices of the last run."""
 
+    @property
+    def target(self) -> Target:
+        """What the target declares of itself."""
+        return self._target
+
     def run(
         self, scenario: Scenario, variant: Variant, *, agents: int, rounds: int | None = None
     ) -> RaceRun:

@@ -43,7 +43,12 @@ def run(tmp_path: Path) -> Run:
             def open_engine(name: str, folder: Path) -> Engine:
                 return stack.enter_context(ProcessEngine(name, folder, seed=1))
 
-            asked = {"scenarios": six(), "agents": (2, 2), "seconds": 0.0, "rounds": 1} | plan
+            asked: dict[str, Any] = {
+                "scenarios": six(),
+                "agents": (2, 2),
+                "seconds": 0.0,
+                "rounds": 1,
+            } | plan
             return run_plan(
                 Plan(target_name=target, **asked), run_dir=tmp_path, open_engine=open_engine
             )

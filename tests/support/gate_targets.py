@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from leaserace.harness import (
@@ -16,6 +16,7 @@ from leaserace.harness import (
     Refused,
     Sent,
 )
+from leaserace.reference_impl.mailbox import ReferenceMailbox
 from leaserace.reference_impl.target import ReferenceTarget
 
 
@@ -35,14 +36,14 @@ class LeasesOnly(ReferenceTarget):
 class RaisesInStart(ReferenceTarget):
     """Its database is not there."""
 
-    def start(self, env: Environment) -> Mapping[str, Any] | None:
+    def start(self, env: Environment) -> None:
         raise ConnectionError("no database at localhost:5432")
 
 
 class RaisesInConnect(ReferenceTarget):
     """Its credential is wrong."""
 
-    def connect(self, agent: AgentContext) -> Mailbox:
+    def connect(self, agent: AgentContext) -> ReferenceMailbox:
         raise PermissionError(f"no credential for {agent.id}")
 
 
@@ -69,14 +70,14 @@ def _hang(message: Message) -> Sent:
 class RaisesInSend(ReferenceTarget):
     """Every send raises."""
 
-    def connect(self, agent: AgentContext) -> Mailbox:
+    def connect(self, agent: AgentContext) -> ReferenceMailbox:
         return _Spoilt(super().connect(agent), _raise)  # type: ignore[return-value]
 
 
 class HangsInSend(ReferenceTarget):
     """No send ever answers."""
 
-    def connect(self, agent: AgentContext) -> Mailbox:
+    def connect(self, agent: AgentContext) -> ReferenceMailbox:
         return _Spoilt(super().connect(agent), _hang)  # type: ignore[return-value]
 
 
@@ -92,5 +93,5 @@ class _Refusing:
 class RefusesEverything(ReferenceTarget):
     """Safe, and of no use."""
 
-    def connect(self, agent: AgentContext) -> Mailbox:
+    def connect(self, agent: AgentContext) -> ReferenceMailbox:
         return _Refusing()  # type: ignore[return-value]
