@@ -28,8 +28,8 @@ def outcome(record: Record, action: Action) -> str:
     if action.code:
         return action.code
     if action.phase is Phase.FAIL:
-        return record.code if record.code in _REFUSALS else ""
-    if record.replay and record.code in {"", "ok"}:
+        return record.code if record.code and record.code in _REFUSALS else ""
+    if record.replay and record.code in {None, "ok"}:
         return "replay"
     return record.code or "ok"
 
@@ -65,15 +65,15 @@ def asked(record: Record, f: str, token: int | None, intent: str) -> dict[str, A
     elif f == "suppress":
         value["reason"] = "in the log"
     elif f in {"unsuppress", "override"}:
-        value["person"] = record.person or record.agent
+        value["person"] = record.person or record.agent or NOBODY
     return value
 
 
 def _message(record: Record, token: int | None, intent: str) -> dict[str, Any]:
     return {
         "to": record.recipient,
-        "subject": record.subject,
-        "body": record.body,
+        "subject": record.subject or "",
+        "body": record.body or "",
         "token": token,
         "key": record.key or None,
         "intent": intent,

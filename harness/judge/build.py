@@ -147,7 +147,7 @@ class Builder:
             seq = record.line if record.seq is None else record.seq
             if seq > last:
                 last = seq
-                state = state_of(record.offset, record.item) if state_of else record.state
+                state = state_of(record.offset, record.item or 0) if state_of else record.state
                 yield self._decision(record, self._actions[record.event][0], seq, state)
 
     def forget(self, contact: str) -> None:
@@ -175,7 +175,7 @@ class Builder:
 
     def _intent(self, record: Record) -> str:
         """The name of the logical send a line is about, "" if it can't be told."""
-        name = record.intent or record.key or record.message_id
+        name = record.intent or record.key or record.message_id or ""
         return f"{name} to {record.contact}" if name and self._by_recipient else name
 
     # -- calls -----------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ class Builder:
         """Write the begin; None where the log does not hold what it rests on."""
         f, token = action.f, record.token
         if self._numbers_grants and f in {"renew", "release"}:
-            token = record.token = person.held.get(record.agent, 0)
+            token = record.token = person.held.get(record.agent or NOBODY, 0)
         if f != "acquire" and token is not None and self._is_older(person, token):
             self._assumed[f"{f} under a lease from before the log"] += 1
             if f != "send":
@@ -248,7 +248,7 @@ class Builder:
         """A lease is given, and known to its holder from then on."""
         if self._numbers_grants:
             person.grants += 1
-            record.token = person.held[record.agent] = person.grants
+            record.token = person.held[record.agent or NOBODY] = person.grants
         if record.token is None:
             return
         if person.first_token is None:

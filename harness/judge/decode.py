@@ -12,6 +12,10 @@ import msgspec
 from ..contract import UsageError
 from .lines import LINE_MAX_BYTES, WHOLE, Chunk, Span, read_chunks
 from .problems import Problems
+from .values import TEXT_MAX
+
+LONG_BYTES = 16_000
+"""Lines up to this length are taken as they are."""
 
 Found = tuple[Any, ...]
 """Values of one line, in the places its `Layout` says; the last one is always None."""
@@ -108,14 +112,21 @@ def json_lines(
             try:
                 if data[:1] != b"[":
                     found = take(decode(data))
+                    if len(data) > LONG_BYTES:
+                        found = _cut(found)
                     yield number, offset, 0, complete(found) if complete else found
                 else:
                     for item, each in enumerate(decode_list(data)):
-                        yield number, offset, item, layout.complete(take(each))
+                        yield number, offset, item, layout.complete(_cut(take(each)))
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
                 if data.strip() and problems.add(number, _json_problem(chunk, data, error)):
                     return
             offset += len(data) + 1
+
+
+def _cut(found: Found) -> Found:
+    """Texts of a very long line, cut: they are compared and shown, never parsed."""
+    return tuple(value[:TEXT_MAX] if type(value) is str else value for value in found)
 
 
 def _json_problem(chunk: Chunk, data: bytes, error: Exception) -> str:
@@ -155,7 +166,7 @@ def csv_rows(
     widest = max(places, default=0)
     while (row := source.row()) is not None:
         if len(row) > widest:
-            values = tuple(row[place].strip() or None for place in places)
+            values = tuple(row[place].strip()[:TEXT_MAX] or None for place in places)
             yield source.number, source.offset, 0, layout.complete((*values, None))
         elif row and problems.add(source.number, f"{len(row)} columns, {len(header)} expected"):
             return

@@ -36,7 +36,7 @@ class Doubt:
         if self.by_commit:
             return (record.seq or 0, record.line)
         if self._offsets:
-            offset = self._offsets.get(record.agent)
+            offset = self._offsets.get(record.agent or "")
             return (record.t - (offset.ahead_ns if offset else 0), record.line)
         return (record.t, record.line)
 
@@ -46,7 +46,7 @@ class Doubt:
         if self.by_commit:
             return t, t
         either_ns = self._either_ns
-        offset = self._offsets.get(record.agent) if self._offsets else None
+        offset = self._offsets.get(record.agent or "") if self._offsets else None
         if offset is not None:
             t -= offset.ahead_ns
             either_ns += offset.either_ns

@@ -1,17 +1,17 @@
 """A log, line by line, to rows that can be spilled: decoded, checked, mapped, counted.
 
-This is the hot path of a log of gigabytes, so it is one flat loop over precomputed plans; what each
-field becomes is in `values`, what a row's places mean in `records`.
+This is the hot path of a log of gigabytes. What most lines are is worked out once: which values of a
+decoded line stand where in a row, and which of them need converting when they are of these types.
+What each field becomes is in `values`, what a row's places mean in `records`.
 """
 
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
-
-import msgspec
 
 from ..contract import Code, UsageError
 from . import values
@@ -20,20 +20,21 @@ from .identity import Contacts, key_function
 from .lines import WHOLE, Span, open_log
 from .mapping import RESULTS, Action, Mapping, Phase
 from .problems import BadLine, Left, Problems
-from .records import Record
+from .records import CORE
 from .seen import Seen
 from .times import NoTime, Zones, parser
 
 Row = list[Any]
-"""The values of a `Record`, in its order."""
+"""The values of a `Record`: the core, then what the mapping stores (see `stored_fields`)."""
+Todo = tuple[tuple[int, values.Convert, str], ...]
+"""Place in the row, conversion, and name of the field, for values that need one."""
 
 EARLY_LINES = 1_000
 """By then each field that no line can do without must have been seen."""
 NAMES_CACHED = 10_000
+TYPES_CACHED = 1_000
 NEEDED = ("time", "event", "recipient")
-_DEFAULTS = [field.default for field in msgspec.structs.fields(Record)[8:]]
-_PLACE = {name: place for place, name in enumerate(Record.__struct_fields__)}
-_OPTIONAL: dict[str, str] = {
+OPTIONAL: dict[str, str] = {
     "agent": "agent",
     "record_id": "record_id",
     "token": "token",
@@ -55,8 +56,28 @@ _OPTIONAL: dict[str, str] = {
     "replay": "replay",
     "person": "person",
 }
-"""Field of the mapping to place in the record, for what needs no more than its conversion."""
-_SPECIAL = (*NEEDED, "code", "kind", "ttl_s", "duration_s")
+"""Field of the mapping to field of the record, for what needs no more than its conversion."""
+SPECIAL = ("code", "kind", "ttl_s", "duration_s")
+_WHOLE = frozenset({"token", "seq", "held_token"})
+_FINE: dict[values.Convert, type] = {values.text: str, values.whole: int, values.flag: bool}
+"""Conversion to the type that needs none."""
+_REFUSALS = frozenset(map(str, Code))
+
+
+def stored_fields(mapping: Mapping) -> list[str]:
+    """Fields of a `Record` beside the core that rows of this mapping have, in their order."""
+    stored = [place for name, place in OPTIONAL.items() if mapping.has(name)]
+    more = {
+        "code": mapping.has("code"),
+        "kind": mapping.has("kind"),
+        "intent": bool(mapping.intent.fields),
+        "state": bool(mapping.state.fields),
+        "expires_ms": mapping.has("ttl_s"),
+        "started": mapping.has("duration_s"),
+        "part": True,
+        "item": True,
+    }
+    return [*stored, *(name for name, is_there in more.items() if is_there and name not in stored)]
 
 
 class Reader:
@@ -104,30 +125,45 @@ class Reader:
         self._at, self._nothing = self._layout.at, self._layout.nothing
         self._event_parts = [at for name, at in self._at.items() if name.startswith("event.")]
         self.absent = dict(self._at)
+        stored = stored_fields(mapping)
+        self.place = {name: at for at, name in enumerate([*CORE, *stored])}
+        """Field of a record to its place in a row."""
         self._at_recipient = self._at["recipient"]
         self._at_event = self._at.get("event", -1)
         self._has_more = bool(
             mapping.intent.fields
             or mapping.state.fields
-            or any(mapping.has(name) for name in ("code", "kind", "ttl_s", "duration_s"))
+            or any(mapping.has(name) for name in SPECIAL)
         )
-        self._convert = self._conversions()
+        field_of = {place: name for name, place in OPTIONAL.items() if mapping.has(name)}
+        self._stored = [field_of.get(name, "") for name in stored]
+        self._pick: Callable[[Found], Found] = operator.itemgetter(
+            *(self._at[name] if name else self._nothing for name in self._stored)
+        )
+        self._converts = self._conversions()
+        self._todos: dict[tuple[type, ...], Todo] = {}
 
-    def _conversions(self) -> list[tuple[int, int, values.Convert, str]]:
-        """Place in the row, place in the decoded line, conversion and name of each optional field."""
+    def _conversions(self) -> dict[str, values.Convert]:
+        """Field of the mapping to what its values go through."""
         mapping, zones = self.mapping, self.zones
-        kinds: dict[str, values.Convert] = {
-            **dict.fromkeys(("token", "seq", "held_token"), values.whole),
-            "replay": values.flag,
-            "started_at": values.moment_ns(parser(mapping.time_format("started_at"), zones)),
-        }
+        kinds: dict[str, values.Convert] = dict.fromkeys(OPTIONAL, values.text)
+        kinds.update(dict.fromkeys(_WHOLE, values.whole))
+        kinds["replay"] = values.flag
+        kinds["started_at"] = values.moment_ns(parser(mapping.time_format("started_at"), zones))
         for name in ("store_time", "expires_at", "acquired_at", "held_until", "until"):
             kinds[name] = values.moment_ms(parser(mapping.time_format(name), zones))
-        return [
-            (_PLACE[place], self._at[name], kinds.get(name, values.text), name)
-            for name, place in _OPTIONAL.items()
-            if name in self._at
-        ]
+        return kinds
+
+    def _todo(self, types: tuple[type, ...]) -> Todo:
+        """What of the stored values needs converting, if they are of these types."""
+        todo = tuple(
+            (len(CORE) + at, self._converts[name], name)
+            for at, (name, kind) in enumerate(zip(self._stored, types, strict=True))
+            if name and kind is not type(None) and kind is not _FINE.get(self._converts[name])
+        )
+        if len(self._todos) < TYPES_CACHED:
+            self._todos[types] = todo
+        return todo
 
     def rows(self) -> Iterator[Row]:
         """All rows of the log, in the order of its lines.
@@ -149,18 +185,17 @@ class Reader:
     # -- mapping ---------------------------------------------------------------------------------
 
     def _rows(self, decoded: Iterable[Decoded]) -> Iterator[Row]:
-        problems, seen, absent = self.problems, self.seen, self.absent
+        problems, seen, missing = self.problems, self.seen, self.absent
         to_ns = parser(self.mapping.time.format, self.zones)
-        at_time = self._at["time"]
-        resolution_ns = seen.resolution_ns
+        at_time, at_item, row_of = self._at["time"], self.place["item"], self._row
         for number, offset, item, found in decoded:
             seen.lines = number
-            if absent:
+            if missing:
                 self._tick(found)
                 if number == EARLY_LINES:
-                    self.check_absent([name for name in absent if name in NEEDED])
+                    self.check_absent([name for name in missing if name in NEEDED])
             try:
-                rows = self._row(found)
+                rows = row_of(found)
                 if not rows:
                     continue
                 t = to_ns(found[at_time])
@@ -168,15 +203,11 @@ class Reader:
                 if problems.add(number, self._why(error, found)):
                     return
                 continue
-            if t < seen.end_ns:
-                seen.back(seen.end_ns - t, number)
-            seen.add(t, len(rows))
-            while t % resolution_ns:
-                resolution_ns = seen.resolution_ns = resolution_ns // 1000
+            seen.add(t, len(rows), number)
             for row in rows:
                 row[0], row[1], row[2] = t, number, offset
                 if item:
-                    row[_ITEM] = item
+                    row[at_item] = item
                 yield row
 
     def _why(self, error: Exception, found: Found) -> str:
@@ -195,32 +226,33 @@ class Reader:
         if not recipient:
             self.left.no_recipient += 1
             return ()
-        row = _EMPTY.copy()
-        row[_EVENT] = event
-        for place, where, convert, name in self._convert:
-            value = found[where]
-            if value is not None and value != "":
-                if convert is values.text and type(value) is str and len(value) < 1000:
-                    row[place] = value
-                    continue
-                try:
-                    row[place] = convert(value)
-                except BadLine as error:
-                    raise BadLine(f"field {self._named(name)} ({name}): {error}") from None
+        picked = self._pick(found)
+        types = tuple(map(type, picked))
+        todo = self._todos.get(types)
+        row: Row
+        if type(recipient) is str:
+            row = [0, 0, 0, event, self.contacts[recipient], recipient, *picked]
+        else:
+            row = [0, 0, 0, event, "", "", *picked]
+        for place, convert, name in self._todo(types) if todo is None else todo:
+            value = row[place]
+            try:
+                row[place] = None if value == "" else convert(value)
+            except BadLine as error:
+                raise BadLine(f"field {self._named(name)} ({name}): {error}") from None
         if self._has_more:
             self._more(found, row, event)
-        if type(recipient) is str:
-            row[_RECIPIENT] = recipient
-            row[_CONTACT] = self.contacts[recipient]
-            return (row,)
-        return self._by_recipient(row, recipient)
+        return (row,) if row[_RECIPIENT] else self._by_recipient(row, recipient)
 
     def _more(self, found: Found, row: Row, event: int) -> None:
         """Fields that take more than a conversion."""
-        at, nothing = self._at, self._nothing
-        row[_CODE] = self._code(found, event)
-        for name, place in (("ttl_s", _EXPIRES), ("duration_s", _STARTED)):
+        at, nothing, where = self._at, self._nothing, self.place
+        code = self._code(found, event)
+        if "code" in where:
+            row[where["code"]] = code
+        for name, field in (("ttl_s", "expires_ms"), ("duration_s", "started")):
             value = found[at.get(name, nothing)]
+            place = where.get(field, -1)
             if value is not None and row[place] is None:
                 try:
                     row[place] = self._from_length(found, row, name, values.seconds_ms(value))
@@ -229,13 +261,15 @@ class Reader:
         kind = found[at.get("kind", nothing)]
         if kind is not None:
             word = values.text(kind)
-            row[_KIND] = self.mapping.kinds.get(word, word if word == "transactional" else "")
+            row[where["kind"]] = self.mapping.kinds.get(
+                word, word if word == "transactional" else ""
+            )
         fields = len(self.mapping.intent.fields)
         parts = [found[at[f"intent.{place}"]] for place in range(fields)]
         if parts and all(part is not None for part in parts):
-            row[_INTENT] = ":".join(map(values.text, parts))
-        if row[_CODE] in _REFUSALS:
-            row[_STATE] = self._state(found)
+            row[where["intent"]] = ":".join(map(values.text, parts))
+        if code in _REFUSALS and "state" in where:
+            row[where["state"]] = self._state(found)
 
     def _state(self, found: Found) -> Any:
         """The policy state of a refusal; one field that is an object stands for itself."""
@@ -252,7 +286,7 @@ class Reader:
             raise BadLine(str(error)) from None
         if name == "duration_s":
             return t - length_ms * 1_000_000
-        stored = row[_STORE]
+        stored = row[self.place["store_ms"]] if "store_ms" in self.place else None
         return length_ms + (t // 1_000_000 if stored is None else stored)
 
     def _event(self, found: Found) -> int | None:
@@ -271,11 +305,11 @@ class Reader:
             self.left.event(str(name)[:200], NAMES_CACHED)
         return event
 
-    def _code(self, found: Found, event: int) -> str:
-        """The outcome, in our words; "" for none."""
+    def _code(self, found: Found, event: int) -> str | None:
+        """The outcome, in our words; None for none."""
         value = found[self._at.get("code", self._nothing)]
         if value is None or value == "":
-            return ""
+            return None
         code = self._codes.get(value if type(value) is str else str(value))
         if code is not None:
             return code
@@ -284,7 +318,7 @@ class Reader:
                 f"field {self._named('code')} (code): {str(value)[:80]!r} is no code; "
                 "say under [codes] what it means"
             )
-        return ""
+        return None
 
     def _by_recipient(self, row: Row, recipients: Any) -> Sequence[Row]:
         rows = []
@@ -295,7 +329,7 @@ class Reader:
             mine = row.copy()
             mine[_RECIPIENT] = address
             mine[_CONTACT] = self.contacts[address]
-            mine[_PART] = part
+            mine[self.place["part"]] = part
             rows.append(mine)
         return rows
 
@@ -322,7 +356,7 @@ class Reader:
 
 def wanted_fields(mapping: Mapping) -> dict[str, tuple[str, ...]]:
     """Name to the fields that may carry it; parts of the event, intent and state one by one."""
-    names = [name for name in (*_SPECIAL, *_OPTIONAL) if mapping.paths(name)]
+    names = [name for name in (*NEEDED, *SPECIAL, *OPTIONAL) if mapping.paths(name)]
     wanted = {name: mapping.paths(name) for name in names}
     if len(wanted.get("event", ())) > 1:
         for place, path in enumerate(wanted.pop("event")):
@@ -364,14 +398,6 @@ class _Names:
             return place
 
 
-_REFUSALS = frozenset(map(str, Code))
-_EMPTY: Row = [0, 0, 0, 0, "", "", "", "", *_DEFAULTS]
-_EVENT, _CONTACT, _RECIPIENT = 3, 4, 7
-_CODE, _INTENT, _EXPIRES, _STARTED = (
-    _PLACE[name] for name in ("code", "intent", "expires_ms", "started")
-)
-_STORE, _KIND, _PART, _ITEM, _STATE = (
-    _PLACE[name] for name in ("store_ms", "kind", "part", "item", "state")
-)
+_CONTACT, _RECIPIENT = CORE.index("contact"), CORE.index("recipient")
 
-__all__ = ["Reader", "Row", "absent", "wanted_fields"]
+__all__ = ["Reader", "Row", "absent", "stored_fields", "wanted_fields"]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from .lines import Span
-from .mapping import Action, Mapping, Phase
+from .mapping import Mapping, Phase
 from .problems import Left, Problems
 from .read import Reader, Row
-from .records import Record
+from .records import CORE
 from .seen import Seen
 from .skew import Offset, Skews
 from .spill import Shards
@@ -18,11 +19,7 @@ from .spill import Shards
 LENGTHS_KEPT = 1_000
 GRANTS_KEPT = 100_000
 AGENTS_KEPT = 10_000
-_PLACE = {name: place for place, name in enumerate(Record.__struct_fields__)}
-_T, _EVENT, _CONTACT, _AGENT = (_PLACE[name] for name in ("t", "event", "contact", "agent"))
-_TOKEN, _STORE, _EXPIRES = (_PLACE[name] for name in ("token", "store_ms", "expires_ms"))
-_ACQUIRED, _HELD, _UNTIL = (_PLACE[name] for name in ("acquired_ms", "held_token", "held_until_ms"))
-_CODE, _OPERATION, _KEY = (_PLACE[name] for name in ("code", "operation", "key"))
+_EVENT, _CONTACT = CORE.index("event"), CORE.index("contact")
 
 
 class Scanned(msgspec.Struct, kw_only=True):
@@ -69,17 +66,30 @@ class Scanned(msgspec.Struct, kw_only=True):
         self.never += other.never
 
 
+_LEASE_FIELDS = (
+    "code",
+    "store_ms",
+    "acquired_ms",
+    "expires_ms",
+    "token",
+    "held_token",
+    "held_until_ms",
+)
+
+
 class Lengths:
     """How long leases last, from grants that tell their end, or from later looks at the lease."""
 
-    def __init__(self, actions: list[tuple[Action, ...]], mapping: Mapping) -> None:
+    def __init__(self, reader: Reader) -> None:
         self._grants = [
             any(
                 each.f in {"acquire", "renew"} and each.phase in {Phase.OK, Phase.WHOLE}
                 for each in told
             )
-            for told in actions
+            for told in reader.actions
         ]
+        place, mapping = reader.place, reader.mapping
+        self._at = [place.get(name, -1) for name in _LEASE_FIELDS]
         self._looks = mapping.has("held_token", "held_until")
         self._store_tells = mapping.time.clock == "store"
         self._last: dict[str, tuple[int, int]] = {}
@@ -87,25 +97,35 @@ class Lengths:
 
     def note(self, row: Row) -> None:
         """A row came."""
-        if self._grants[row[_EVENT]] and row[_CODE] in {"", "ok"}:
+        if self._grants[row[_EVENT]]:
             self._granted(row)
-        elif self._looks and row[_UNTIL] is not None:
+        elif self._looks:
+            held, until_ms = self._value(row, "held_token"), self._value(row, "held_until_ms")
             token, at_ms = self._last.pop(row[_CONTACT], (None, 0))
-            if token is not None and token == row[_HELD]:
-                self._add(row[_UNTIL] - at_ms)
+            if token is not None and token == held and until_ms is not None:
+                self._add(until_ms - at_ms)
+
+    def _value(self, row: Row, name: str) -> Any:
+        at = self._at[_LEASE_FIELDS.index(name)]
+        return None if at < 0 else row[at]
 
     def _granted(self, row: Row) -> None:
-        at_ms = row[_STORE] if row[_STORE] is not None else row[_ACQUIRED]
+        if self._value(row, "code") not in {None, "ok"}:
+            return
+        at_ms = self._value(row, "store_ms")
+        if at_ms is None:
+            at_ms = self._value(row, "acquired_ms")
         if at_ms is None and self._store_tells:
-            at_ms = row[_T] // 1_000_000
+            at_ms = row[0] // 1_000_000
         if at_ms is None:
             return
-        if row[_EXPIRES] is not None:
-            self._add(row[_EXPIRES] - at_ms)
-        elif self._looks and row[_TOKEN] is not None:
+        ends_ms, token = self._value(row, "expires_ms"), self._value(row, "token")
+        if ends_ms is not None:
+            self._add(ends_ms - at_ms)
+        elif self._looks and token is not None:
             if len(self._last) >= GRANTS_KEPT:
                 self._last.clear()
-            self._last[row[_CONTACT]] = (row[_TOKEN], at_ms)
+            self._last[row[_CONTACT]] = (token, at_ms)
 
     def _add(self, length_ms: int) -> None:
         if length_ms > 0 and (length_ms in self.lengths_ms or len(self.lengths_ms) < LENGTHS_KEPT):
@@ -115,19 +135,26 @@ class Lengths:
 class _Clocks:
     """Feeds `Skews` where each agent's own clock wrote the lines."""
 
-    def __init__(self, actions: list[tuple[Action, ...]]) -> None:
-        self._begins = [any(each.phase is Phase.BEGIN for each in told) for told in actions]
-        self._what = [told[0].f if told else "" for told in actions]
+    def __init__(self, reader: Reader) -> None:
+        self._begins = [any(each.phase is Phase.BEGIN for each in told) for told in reader.actions]
+        self._what = [told[0].f if told else "" for told in reader.actions]
+        self._place = reader.place
         self.skews = Skews()
 
     def note(self, row: Row) -> None:
         """A row came."""
-        event = row[_EVENT]
-        call = (self._what[event], row[_OPERATION] or row[_KEY] or row[_CONTACT])
+        place, event = self._place, row[_EVENT]
+        told = {
+            name: row[place[name]]
+            for name in ("agent", "operation", "key", "store_ms")
+            if name in place
+        }
+        call = (self._what[event], told.get("operation") or told.get("key") or row[_CONTACT])
+        agent, store_ms = told.get("agent") or "", told.get("store_ms")
         if self._begins[event]:
-            self.skews.begin(row[_AGENT], call, row[_T])
-        elif row[_STORE] is not None:
-            self.skews.end(row[_AGENT], call, row[_T], row[_STORE] * 1_000_000)
+            self.skews.begin(agent, call, row[0])
+        elif store_ms is not None:
+            self.skews.end(agent, call, row[0], store_ms * 1_000_000)
 
 
 def scan(path: Path, mapping: Mapping, span: Span, folder: Path, shards: int) -> Scanned:
@@ -145,15 +172,16 @@ def scan(path: Path, mapping: Mapping, span: Span, folder: Path, shards: int) ->
     """
     reader = Reader(path, mapping, span)
     files = Shards(folder, shards)
-    lengths = Lengths(reader.actions, mapping)
-    clocks = _Clocks(reader.actions) if mapping.time.clock == "agent" else None
+    lengths = Lengths(reader)
+    clocks = _Clocks(reader) if mapping.time.clock == "agent" else None
     add, note = files.add, lengths.note
     tells_leases = mapping.does("acquire") or mapping.does("renew")
     agents: set[str] = set()
+    at_agent = reader.place.get("agent", -1)
     for row in reader.rows():
         add(row)
-        if row[_AGENT] not in agents and len(agents) < AGENTS_KEPT:
-            agents.add(row[_AGENT])
+        if at_agent >= 0 and row[at_agent] not in agents and len(agents) < AGENTS_KEPT:
+            agents.add(row[at_agent])
         if tells_leases:
             note(row)
         if clocks is not None:
@@ -168,7 +196,7 @@ def scan(path: Path, mapping: Mapping, span: Span, folder: Path, shards: int) ->
         absent=list(reader.absent),
         lengths_ms=lengths.lengths_ms,
         offsets=skews.offsets(told_s),
-        agents=sorted(agents),
+        agents=sorted(filter(None, agents)),
         identity=reader.identity,
         strange=reader.contacts.strange,
         strange_example=reader.contacts.example,

@@ -35,16 +35,19 @@ class Seen(msgspec.Struct):
         self.back_line = self.back_line or line
         self.furthest_back_ns = max(self.furthest_back_ns, by_ns)
 
-    def add(self, t: int, rows: int) -> None:
+    def add(self, t: int, rows: int, line: int) -> None:
         """A line of this time came, with so many rows."""
+        if t < self.end_ns:
+            self.back(self.end_ns - t, line)
+            self.first_ns = min(self.first_ns, t)
+        elif t > self.last_ns:
+            self.last_ns = t
         if not self.rows:
             self.begin_ns = self.first_ns = t
         self.rows += rows
         self.end_ns = t
-        if t > self.last_ns:
-            self.last_ns = t
-        elif t < self.first_ns:
-            self.first_ns = t
+        while t % self.resolution_ns:
+            self.resolution_ns //= 1000
 
     def merge(self, other: Seen) -> None:
         """Take in what a later part of the file held."""

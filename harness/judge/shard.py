@@ -16,7 +16,8 @@ from .build import Builder
 from .doubt import Doubt
 from .mapping import Mapping
 from .raw import RawLines
-from .records import Record
+from .read import stored_fields
+from .records import Record, record_type
 from .rules import arrived_before
 from .skew import Offset
 from .spill import Ordered
@@ -159,6 +160,7 @@ class ShardJudge:
             lease_ms=terms.lease_ms,
             assumed=self._assumed,
         )
+        self._kind = record_type(stored_fields(mapping))
         self._by_commit = mapping.has("seq")
         self._tells_state = bool(mapping.state.fields)
 
@@ -185,7 +187,7 @@ class ShardJudge:
             varies=self._terms.lease_varies,
         )
         self._assumed.clear()
-        ordered = Ordered(parts, self._doubt.order, self._folder)
+        ordered = Ordered(parts, self._doubt.order, self._folder, self._kind)
         with kept.open("wb") as file:
             for records in ordered.contacts():
                 judged.contacts += 1

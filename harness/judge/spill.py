@@ -29,9 +29,9 @@ RUN_ROWS = 150_000
 CONTACT = 4
 
 Order = Callable[[Record], Any]
+Decode = Callable[[bytes], list[Record]]
 
 _encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(list[Record]).decode
 
 
 class Shards:
@@ -93,11 +93,11 @@ def write_batch(file: BinaryIO, rows: list[Any]) -> None:
     file.write(len(data).to_bytes(4, "little") + data)
 
 
-def read_batches(path: Path) -> Iterator[list[Record]]:
+def read_batches(path: Path, decode: Decode) -> Iterator[list[Record]]:
     """What `write_batch` wrote."""
     with path.open("rb") as file:
         while head := file.read(4):
-            yield _decode(file.read(int.from_bytes(head, "little")))
+            yield decode(file.read(int.from_bytes(head, "little")))
 
 
 class Ordered:
@@ -107,19 +107,23 @@ class Ordered:
         parts: Files of the shard, and how many lines of the log came before each.
         order: What a contact's records are sorted by.
         folder: Where it may make files of its own.
+        kind: What rows are (see `record_type`).
 
     Attributes:
         in_memory: The records if they fit, else None.
     """
 
-    def __init__(self, parts: Sequence[tuple[Path, int]], order: Order, folder: Path) -> None:
+    def __init__(
+        self, parts: Sequence[tuple[Path, int]], order: Order, folder: Path, kind: type[Record]
+    ) -> None:
+        self._decode: Decode = msgspec.msgpack.Decoder(list[kind]).decode  # type: ignore[valid-type]
         self._order: Order = lambda record: (record.contact, order(record))
         self._folder = folder
         self._runs: list[Path] = []
         self.in_memory: list[Record] | None = None
         waiting: list[Record] = []
         for path, lines_before in parts:
-            for batch in read_batches(path):
+            for batch in read_batches(path, self._decode):
                 if lines_before:
                     for record in batch:
                         record.line += lines_before
@@ -145,7 +149,7 @@ class Ordered:
         if self.in_memory is not None:
             yield from self._small(self.in_memory)
             return
-        merged = heapq.merge(*(_each(run) for run in self._runs), key=self._order)
+        merged = heapq.merge(*(_each(run, self._decode) for run in self._runs), key=self._order)
         for contact, records in itertools.groupby(merged, key=lambda record: record.contact):
             first = list(itertools.islice(records, RUN_ROWS))
             if len(first) < RUN_ROWS:
@@ -153,7 +157,7 @@ class Ordered:
             else:
                 for _ in records:
                     pass
-                yield OneContact(self._runs, contact, self._order)
+                yield OneContact(self._runs, contact, self._order, self._decode)
         for run in self._runs:
             run.unlink()
 
@@ -174,7 +178,8 @@ class Ordered:
 class OneContact(Iterable[Record]):
     """The records of one contact that are too many for the memory."""
 
-    def __init__(self, runs: Sequence[Path], contact: str, order: Order) -> None:
+    def __init__(self, runs: Sequence[Path], contact: str, order: Order, decode: Decode) -> None:
+        self._decode = decode
         self._runs = runs
         self._contact = contact
         self._order = order
@@ -182,15 +187,15 @@ class OneContact(Iterable[Record]):
     def __iter__(self) -> Iterator[Record]:
         return heapq.merge(
             *(
-                (record for record in _each(run) if record.contact == self._contact)
+                (record for record in _each(run, self._decode) if record.contact == self._contact)
                 for run in self._runs
             ),
             key=self._order,
         )
 
 
-def _each(run: Path) -> Iterator[Record]:
-    for batch in read_batches(run):
+def _each(run: Path, decode: Decode) -> Iterator[Record]:
+    for batch in read_batches(run, decode):
         yield from batch
 
 

@@ -90,7 +90,7 @@ class Tracer:
             findings: What the rules found of one contact.
             records: The contact's.
         """
-        by_line = {(record.line, record.item): record for record in records}
+        by_line = {(record.line, record.item or 0): record for record in records}
         by_seq = {record.seq: record for record in records if record.seq is not None}
         for finding in findings:
             lines = [line_of(op) for op in finding.ops]
@@ -115,10 +115,10 @@ class Tracer:
         return Decision(
             line=record.line,
             at=moment(record.t),
-            agent=record.agent,
+            agent=record.agent or "",
             f=self._actions[record.event],
-            state=self._raw.state(record.offset, record.item),
-            fields=self._raw.fields(record.offset, record.item),
+            state=self._raw.state(record.offset, record.item or 0),
+            fields=self._raw.fields(record.offset, record.item or 0),
         )
 
     def _let_through(self, decision: Decision) -> str:

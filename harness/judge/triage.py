@@ -188,7 +188,7 @@ class _Contact:
     def acquire(self, record: Record) -> bool:
         """A lease is granted: nobody holds one, and its token is a higher one."""
         triage, token = self.triage, record.token
-        if self.open or not record.agent or record.owner not in {"", record.agent}:
+        if self.open or not record.agent or record.owner not in {None, "", record.agent}:
             return False
         if triage.needs_token:
             if token is None or token <= self.token:
@@ -197,7 +197,7 @@ class _Contact:
         at_ms = _at_ms(record)
         if self.holder and not (record.t > self.ends_ns and at_ms >= self.ends_ms):
             return False
-        if triage.one_key and record.lease_key not in {"", record.contact}:
+        if triage.one_key and record.lease_key not in {None, "", record.contact}:
             return False
         self.holder = record.agent
         self.grants += 1
@@ -227,7 +227,7 @@ class _Contact:
         at_ms, lease_ms = _at_ms(record), self.triage.lease_ms
         if self.open or not self.holder or not self._holds(record) or at_ms >= self.ends_ms:
             return False
-        if record.owner not in {"", record.agent} or record.acquired_ms is not None:
+        if record.owner not in {None, "", record.agent} or record.acquired_ms is not None:
             return False
         if self.triage.same_length and record.expires_ms not in {None, at_ms + (lease_ms or 0)}:
             return False
@@ -258,7 +258,7 @@ class _Contact:
             if record.key in self.keys:
                 return False
             self.keys.add(record.key)
-        if record.message_id in self.by_id or not self._named(record.message_id, name):
+        if record.message_id in self.by_id or not self._named(record.message_id or "", name):
             return False
         self.sent[name] = token
         return self._apart(record.t)
@@ -278,7 +278,7 @@ class _Contact:
         """The same, and its end comes with a later line."""
         if not self.send(record):
             return False
-        self.open = record.intent or record.key or record.message_id
+        self.open = record.intent or record.key or record.message_id or ""
         return True
 
     def end_send(self, record: Record) -> bool:
@@ -293,8 +293,9 @@ class _Contact:
         """A message that was sent arrives for the first time, before any newer grant."""
         name = record.intent or record.key
         if not name:
-            name = self.by_id.get(record.message_id, record.message_id)
-        elif not self._named(record.message_id, name):
+            message_id = record.message_id or ""
+            name = self.by_id.get(message_id, message_id)
+        elif not self._named(record.message_id or "", name):
             return False
         if not name or name in self.arrived:
             return False
