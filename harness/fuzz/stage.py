@@ -5,17 +5,15 @@ The same on both engines: a stage moves the actors of a `Race` and remembers lea
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Set
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any
 
 from ..answers import message_to_json
 from ..contract import (
     Answer,
     Capability,
     Lease,
-    Message,
     MessageKind,
     NoReply,
     Noted,
@@ -23,7 +21,8 @@ from ..contract import (
     Released,
     Sent,
 )
-from ..scenario import Actor, Call, Contact, NotReached, Pending, Race, Stop
+from ..scenario import Call, Contact, NotReached, Race
+from .hands import Draft, Errands, Hand, Standing, Told
 from .messages import made_by, reworded
 from .model import Model
 from .steps import AGENT, PERSON, Cause, Habit, Moment, Shape, Side, Step, Token, Trouble, Verb
@@ -32,71 +31,6 @@ PERSON_ID = "person-01"
 PLAIN_FORMS = ("{user}@example.com", "{User}@Example.COM")
 ALIAS_FORMS = ("{user}@gmail.com", "{User}@Gmail.COM", "{user}+news@googlemail.com")
 DAYS_MS = 3 * 86_400_000
-
-
-class Errands(Protocol):
-    """What is done to a mailbox from behind, where an engine can reach it."""
-
-    can_clean_up: bool
-    can_tell_late: bool
-    """`suppress` takes ``event_at_ms``: when the event happened (spec: C7)."""
-
-    def connect(self, actor: Actor) -> bool:
-        """Whether the agent is connected; one that was restarted may have to wait for the store."""
-        ...
-
-    def clean_up(self, actor: Actor) -> None:
-        """Remove old rows, as the mailbox's own chore."""
-        ...
-
-
-@dataclass(slots=True, kw_only=True)
-class Draft:
-    """A message an agent has tried to send, for retries."""
-
-    contact: int
-    agent: int
-    message: Message
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """A call that stands still at a point."""
-
-    pending: Pending
-    stop: Stop
-    step: Step
-    call: Call
-
-
-@dataclass(slots=True, kw_only=True)
-class Hand:
-    """An agent as the fuzzer moves it.
-
-    Args:
-        actor: The agent.
-        leases: Contact to the leases it was granted, in order.
-        open: Its call that stands still at a point.
-        is_dead: It crashed and was not restarted.
-    """
-
-    actor: Actor
-    leases: dict[int, list[Lease]] = field(default_factory=lambda: defaultdict(list))
-    open: Standing | None = None
-    is_dead: bool = False
-
-    @property
-    def is_free(self) -> bool:
-        """Whether it can begin a call."""
-        return self.open is None and not self.is_dead
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """A step that was made, and what came of it ("" where nothing was answered)."""
-
-    step: Step
-    answer: Answer | None = None
 
 
 class Stage:

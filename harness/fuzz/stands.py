@@ -9,7 +9,8 @@ from typing import Protocol
 from ..history import AnyEvent, History
 from ..rules.base import Judgement, RaceInfo
 from ..verdict import Finding, Verdict
-from .stage import Stage, Told
+from .hands import Told
+from .stage import Stage
 from .steps import Plan, Shape, Step
 
 RACE = "fuzz"

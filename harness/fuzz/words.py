@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ..contract import Answer, Found, Lease, NoReply, Noted, Refused, Released, Sent
 from ..simulation.subjects import AGENT_IDS
-from .stage import Told
+from .hands import Told
 from .stands import Played
 from .steps import AGENT, Cause, Habit, Moment, Shape, Side, Step, Token, Trouble, Verb
 

@@ -1,0 +1,337 @@
+"""The command ``fuzz``."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import re
+import secrets
+import shlex
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..commands import common_options, make_run_dir
+from ..contract import Target, UsageError
+from ..gate import versions
+from ..history import History
+from ..outcome import RunOutcome
+from ..targets import load_target
+from ..verdict import RaceResult, Verdict
+from .campaign import PROFILES, Budget, Campaign, Campaigned, Corpus
+from .export import as_test, result_of, story
+from .reached import Reached
+from .stands import RACE, Stand, play
+from .steps import Plan
+
+PROGRESS_S = 0.2
+LIGHT = ("verdict.json", "junit.xml", "summary.md")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What was asked for on the command line."""
+
+    target_name: str
+    target: Target
+    policy_file: Path | None
+    seed: int
+    report_dir: Path
+    real: bool
+    budget: Budget
+    must_reach: bool
+    test_file: Path | None
+
+    def again(self, plan: Plan | None = None) -> str:
+        """The command that does it again: the one plan, or all of it."""
+        parts = ["leaserace", "fuzz", "--target", self.target_name]
+        if self.policy_file:
+            parts += ["--policy", str(self.policy_file)]
+        if self.real and plan is None:
+            parts.append("--real")
+        if plan is not None:
+            return shlex.join([*parts, "--plan", plan.to_text()])
+        if self.budget.examples is not None:
+            parts += ["--examples", str(self.budget.examples)]
+        if self.budget.seconds is not None:
+            parts += ["--seconds", f"{self.budget.seconds:g}"]
+        return shlex.join([*parts, "--seed", str(self.seed)])
+
+
+@click.command()
+@common_options
+@click.option("--real", is_flag=True, help="On real processes: signals, sockets, skewed clocks.")
+@click.option("--examples", type=click.IntRange(1), help="End after so many runs.")
+@click.option("--seconds", type=click.FloatRange(0.1), help="End after so long.")
+@click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    default="dev",
+    show_default=True,
+    help="How much is tried where neither --examples nor --seconds is given.",
+)
+@click.option("--plan", metavar="TEXT", help="Play this one plan, as a finding prints it.")
+@click.option(
+    "--as-test",
+    "test_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write what is found as a pytest file.",
+)
+def fuzz(
+    *,
+    target: str,
+    policy_file: Path | None,
+    seed: int | None,
+    report_dir: Path,
+    as_json: bool,
+    real: bool,
+    examples: int | None,
+    seconds: float | None,
+    profile: str,
+    plan: str | None,
+    test_file: Path | None,
+) -> int:
+    """Draw the shape of the trouble: agents, lengths, pauses, crashes, clocks, retries, opt-outs.
+
+    A state machine draws one step after the other, the simulator (or real processes, with --real)
+    makes them, and the rules judge every run. What is found is shrunk to the fewest steps, told in
+    plain words, and kept so that the next run tries it first.
+    """
+    chosen = PROFILES[profile]
+    budget = Budget(
+        examples=examples or (None if seconds else chosen.examples),
+        seconds=seconds,
+        steps=chosen.steps,
+    )
+    asked = Asked(
+        target_name=target,
+        target=load_target(target),
+        policy_file=policy_file,
+        seed=secrets.randbelow(1_000_000) if seed is None else seed,
+        report_dir=report_dir,
+        real=real,
+        budget=budget,
+        must_reach=chosen.must_reach,
+        test_file=test_file,
+    )
+    if plan is not None:
+        return _replay(asked, plan)
+    run_dir = make_run_dir(report_dir, "fuzz", asked.seed)
+    with _stand(asked, run_dir) as (stand, shrink_at), _progress() as tell:
+        result = _campaign(asked, stand, shrink_at, tell).run()
+    outcome, history = _outcome(asked, result)
+    _write(asked, result, outcome, history, run_dir)
+    if as_json:
+        click.echo(json.dumps(_as_json(asked, result, outcome), indent=2))
+    else:
+        for line in _lines(asked, result, run_dir):
+            click.echo(line)
+    return _status(asked, result)
+
+
+def _campaign(asked: Asked, stand: Stand, shrink_at: Stand | None, tell: Any) -> Campaign:
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", asked.target_name).strip("-")
+    kept = asked.report_dir / "fuzz"
+    return Campaign(
+        stand,
+        asked.budget,
+        seed=asked.seed,
+        folder=None if asked.real else kept / "examples",
+        corpus=Corpus(kept / f"{slug}{'-real' if asked.real else ''}.txt"),
+        shrink_at=shrink_at,
+        on_progress=tell,
+    )
+
+
+@contextlib.contextmanager
+def _stand(asked: Asked, run_dir: Path) -> Iterator[tuple[Stand, Stand | None]]:
+    """Where plans are played, and where findings are shrunk if that is elsewhere."""
+    from .simulated import SimStand
+
+    simulated = SimStand(asked.target, asked.policy_file)
+    if not asked.real:
+        with simulated:
+            yield simulated, None
+        return
+    from .real import RealStand
+
+    with RealStand(
+        asked.target_name,
+        asked.target,
+        run_dir=run_dir / "processes",
+        seed=asked.seed,
+        policy_file=asked.policy_file,
+    ) as stand:
+        yield stand, None
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Any]:
+    """One line on stderr, where that is a terminal."""
+    begun = last = time.perf_counter()
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+
+    def tell(reached: Reached) -> None:
+        nonlocal last
+        now = time.perf_counter()
+        if now - last < PROGRESS_S:
+            return
+        last = now
+        rate = reached.examples / (now - begun)
+        text = f"{reached.examples} runs, {reached.steps} steps, {rate:.0f} runs a second"
+        click.echo(f"\r{text:<70}", nl=False, err=True)
+
+    yield tell
+    click.echo(f"\r{'':<70}\r", nl=False, err=True)
+
+
+def _replay(asked: Asked, text: str) -> int:
+    """Play one plan and tell what came of it."""
+    plan = Plan.from_text(text)
+    with _stand(replace(asked, real=False), asked.report_dir) as (stand, _):
+        played = play(stand, plan)
+    left_out = len(plan.steps) - len(played.told)
+    if played.verdict is Verdict.VALID:
+        click.echo(f"no finding: {len(played.told)} steps on {asked.target_name}")
+    else:
+        click.echo(story(played, again=asked.again(played.plan)))
+    if left_out:
+        click.echo(f"{left_out} steps could not be made or were not reached")
+    if asked.test_file is not None and played.findings:
+        _write_test(asked.test_file, as_test(played, asked.target_name))
+    return played.verdict.exit_status
+
+
+def _outcome(asked: Asked, result: Campaigned) -> tuple[RunOutcome, History]:
+    """What reports read: one race, the shortest run that shows the finding, or none."""
+    case = result.case
+    if case is not None:
+        race = result_of(
+            case.shortest, again=asked.again(case.shortest.plan), rounds=result.reached.examples
+        )
+        history = case.shortest.history()
+    else:
+        race = _no_finding(asked, result)
+        history = History()
+    outcome = RunOutcome(
+        command="fuzz",
+        target=asked.target_name,
+        seed=asked.seed,
+        agents=(2, 4),
+        verdict=result.verdict,
+        races=(race,),
+        again=asked.again(),
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        elapsed_s=result.seconds,
+        versions=versions(),
+    )
+    return outcome, history
+
+
+def _no_finding(asked: Asked, result: Campaigned) -> RaceResult:
+    reached = result.reached
+    reasons = [*reached.problems, result.unstable]
+    return RaceResult(
+        race=RACE,
+        scenario=RACE,
+        variant="plain",
+        agents=2,
+        verdict=result.verdict,
+        expected="every rule holds, whatever the shape of the trouble",
+        observed=f"{reached.examples} runs, {reached.steps} steps, no finding",
+        reason="; ".join(filter(None, reasons)),
+        rounds=reached.examples,
+        again=asked.again(),
+    )
+
+
+def _write(
+    asked: Asked, result: Campaigned, outcome: RunOutcome, history: History, run_dir: Path
+) -> None:
+    files = importlib.import_module("leaserace.reports.files")
+    (run_dir / "history.jsonl").unlink(missing_ok=True)
+    files.write_all(outcome, history, run_dir, only=LIGHT)
+    case = result.case
+    if case is None:
+        return
+    (run_dir / "plan.txt").write_text(case.shortest.plan.to_text() + "\n", encoding="utf-8")
+    text = as_test(case.shortest, asked.target_name)
+    _write_test(run_dir / "test_found.py", text)
+    if asked.test_file is not None:
+        _write_test(asked.test_file, text)
+
+
+def _write_test(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"can't write the test {str(path)!r}: {error.strerror}") from error
+
+
+def _lines(asked: Asked, result: Campaigned, run_dir: Path) -> Iterator[str]:
+    """What a person reads."""
+    reached = result.reached
+    engine = "real processes" if asked.real else "the simulator"
+    yield f"fuzz: {asked.target_name} on {engine}, seed {asked.seed}"
+    yield (
+        f"{reached.examples} runs, {reached.steps} steps in {result.seconds:.1f} s "
+        f"({result.rate:.0f} runs a second)"
+    )
+    yield from reached.lines(asked.target.capabilities)
+    yield ""
+    case = result.case
+    if case is None:
+        yield f"no finding: {result.verdict}" + (f" ({result.unstable})" if result.unstable else "")
+    else:
+        steps = f"{len(case.first.told)} steps, shrunk to {len(case.shortest.told)}"
+        known = ", known from an earlier run" if case.from_corpus else ""
+        yield f"found after {case.after} runs and {case.after_s:.1f} s{known}: {steps}"
+        if not case.is_certain:
+            yield (
+                f"flaky: {case.shown} of {case.replays} replays showed it"
+                + (f"; {case.flaky}" if case.flaky else "")
+            )
+        yield ""
+        yield story(case.shortest, again=asked.again(case.shortest.plan))
+        yield f"as a pytest file: {asked.test_file or run_dir / 'test_found.py'}"
+    yield f"run folder: {run_dir}"
+
+
+def _as_json(asked: Asked, result: Campaigned, outcome: RunOutcome) -> dict[str, Any]:
+    reached, case = result.reached, result.case
+    value: dict[str, Any] = {
+        "outcome": json.loads(outcome.to_json()),
+        "runs": reached.examples,
+        "steps": reached.steps,
+        "seconds": round(result.seconds, 3),
+        "rules": dict(reached.rules),
+        "codes": dict(reached.codes),
+        "idle_rules": reached.idle_rules(asked.target.capabilities),
+        "missing_codes": reached.missing_codes(),
+    }
+    if case is not None:
+        value |= {
+            "plan": case.shortest.plan.to_text(),
+            "shown": [case.shown, case.replays],
+            "flaky": case.flaky,
+        }
+    return value
+
+
+def _status(asked: Asked, result: Campaigned) -> int:
+    """Exit status; a rule that a nightly run never exercised is an error of the fuzzer."""
+    idle = result.reached.idle_rules(asked.target.capabilities)
+    if asked.must_reach and idle and result.verdict is Verdict.VALID:
+        click.echo(f"leaserace: rules that were never exercised: {', '.join(idle)}", err=True)
+        return 3
+    return result.verdict.exit_status
