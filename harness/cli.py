@@ -34,6 +34,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "leaserace.harness.simulation.commands:replay",
         "Run a recorded schedule again, step by step.",
     ),
+    "fuzz": (
+        "leaserace.harness.fuzz.commands:fuzz",
+        "Draw shapes of trouble nobody listed, and shrink what is found.",
+    ),
     "twins": (
         "leaserace.harness.simulation.commands:twins",
         "Prove that every missing safeguard is found.",
