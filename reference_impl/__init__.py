@@ -13,6 +13,8 @@ idempotency    K         one logical send, however often it is asked for
 recipes        K7        how the caller's code makes a key
 suppression    C1, C7    the list nobody gets past
 cooldown       S5, C2-5  one timeline a contact: cooldown, contact load, override
+lint           O6        what is wrong with a message, before its key is looked at
+letters        C6, S8    a message on its way out: its opt-out and its bytes
 sending        S         the six steps, then the delivery
 outbox         S8, S9    the send record and its states
 outcomes       R         refusals, strongest first

@@ -1,4 +1,4 @@
-"""A message on its way out: what may stand in it, and its bytes (spec: S8)."""
+"""A message on its way out: its opt-out and its bytes (spec: S8, C6)."""
 
 from __future__ import annotations
 
@@ -7,69 +7,84 @@ from email.message import EmailMessage
 from email.policy import SMTP, SMTPUTF8
 from email.utils import formatdate
 
-from leaserace.harness.contract import INTENT_HEADER, Message, Outgoing
+from leaserace.harness.contract import INTENT_HEADER, Message, MessageKind, Outgoing
 
 from .idempotency import Draft
+from .policy import Policy
 from .records import SendRow
 
-_LINE_BREAK = re.compile(r"[\r\n\x00]")
-_HEADER_NAME = re.compile(r"[!-9;-~]+")
 OURS = frozenset(
-    name.lower() for name in ("From", "To", "Subject", "Message-ID", "Date", INTENT_HEADER)
+    name.lower()
+    for name in ("From", "To", "Subject", "Message-ID", "Date", "MIME-Version", INTENT_HEADER)
 )
 """Headers the mailbox sets itself; others may be given."""
+OPT_OUT_HEADER = "List-Unsubscribe"
+ONE_CLICK_HEADER = "List-Unsubscribe-Post"
+ONE_CLICK = "List-Unsubscribe=One-Click"
+"""What the one-click form posts, and what announces it (RFC 8058)."""
+_HTTPS = re.compile(r"<https://[^\s<>]+>", re.IGNORECASE)
 
 
-def problem_of(message: Message) -> str | None:
-    """What keeps the message from being sent as it is, or None.
+def offers_own_opt_out(message: Message) -> bool:
+    """Whether the message says itself how to opt out; the mailbox then adds nothing (spec: C6)."""
+    names = {name.lower() for name in message.headers}
+    return bool(names & {OPT_OUT_HEADER.lower(), ONE_CLICK_HEADER.lower()})
 
-    A line break in a header would let its text write further headers, recipients among them.
+
+def has_opt_out(message: Message) -> bool:
+    """Whether the message itself carries an opt-out that takes one click (spec: C6)."""
+    headers = {name.lower(): value.strip() for name, value in message.headers.items()}
+    one_click = headers.get(ONE_CLICK_HEADER.lower()) == ONE_CLICK
+    return one_click and bool(_HTTPS.search(headers.get(OPT_OUT_HEADER.lower(), "")))
+
+
+def opt_out_token(message_id: str) -> str:
+    """What an opt-out names the message by: it needs no further data of the recipient (spec: C6)."""
+    return message_id.strip("<>").partition("@")[0]
+
+
+def opt_out_headers(policy: Policy, message_id: str) -> dict[str, str]:
+    """The policy's ways out of further mail, for one message (spec: C6).
+
+    Args:
+        policy: Its address and its page, each optional.
+        message_id: Of the message.
     """
-    if not _is_text(message.subject, message.body, *message.headers.values()):
-        return "subject, body or a header holds half a character (a lone surrogate)"
-    if _LINE_BREAK.search(message.subject):
-        return "the subject contains a line break or NUL"
-    if _LINE_BREAK.search(message.intent):
-        return "the intent contains a line break or NUL"
-    for name, value in message.headers.items():
-        if not _HEADER_NAME.fullmatch(name):
-            return f"header name {name!r} contains what a name can't"
-        if name.lower() in OURS:
-            return f"header {name!r} is set by the mailbox: leave it out"
-        if _LINE_BREAK.search(value):
-            return f"header {name!r} contains a line break or NUL"
-    return None
-
-
-def _is_text(*parts: str) -> bool:
-    try:
-        "".join(parts).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    token = opt_out_token(message_id)
+    ways, headers = [], {}
+    if policy.opt_out_url:
+        ways.append(f"<{policy.opt_out_url}?m={token}>")
+        headers[ONE_CLICK_HEADER] = ONE_CLICK
+    if policy.opt_out_address:
+        ways.append(f"<mailto:{policy.opt_out_address}?subject=unsubscribe%20{token}>")
+    if ways:
+        headers[OPT_OUT_HEADER] = ", ".join(ways)
+    return headers
 
 
 class Letter(Outgoing):
     """An `Outgoing` whose bytes are made only when the transport asks for them.
 
     Args:
-        sender: Envelope sender.
+        policy: The envelope sender, and how a recipient opts out.
         draft: The message and its recipient.
         row: Its record, with the Message-ID.
     """
 
-    __slots__ = ("_draft", "_row")
+    __slots__ = ("_draft", "_policy", "_row")
 
     _draft: Draft
+    _policy: Policy
     _row: SendRow
 
-    def __init__(self, *, sender: str, draft: Draft, row: SendRow) -> None:
+    def __init__(self, *, policy: Policy, draft: Draft, row: SendRow) -> None:
         put = object.__setattr__
-        put(self, "sender", sender)
+        put(self, "sender", policy.sender)
         put(self, "recipient", draft.recipient)
         put(self, "message_id", row.message_id)
         put(self, "intent", draft.message.intent)
         put(self, "_draft", draft)
+        put(self, "_policy", policy)
         put(self, "_row", row)
 
     @property
@@ -85,7 +100,14 @@ class Letter(Outgoing):
         mail["Date"] = formatdate(self._row.authorized_at_ms / 1000)
         if self.intent:
             mail[INTENT_HEADER] = self.intent
-        for name, value in message.headers.items():
+        for name, value in {**message.headers, **self._opt_out()}.items():
             mail[name] = value
         mail.set_content(message.body)
         return mail.as_bytes()
+
+    def _opt_out(self) -> dict[str, str]:
+        """On commercial mail, unless it brings its own (spec: C6)."""
+        message = self._draft.message
+        if message.kind is not MessageKind.COMMERCIAL or offers_own_opt_out(message):
+            return {}
+        return opt_out_headers(self._policy, self.message_id)

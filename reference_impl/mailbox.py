@@ -26,6 +26,7 @@ from .escalation import Escalation
 from .idempotency import Keys
 from .identity import Identity, InvalidAddress
 from .leases import Leases
+from .lint import Lint
 from .outbox import Outbox
 from .outcomes import Refusal, invalid_address, not_authorised, store_busy
 from .policy import Policy, Situation
@@ -43,6 +44,7 @@ class Parts:
     """Which class does what; a variant of the mailbox replaces one of them."""
 
     identity: type[Identity] = Identity
+    lint: type[Lint] = Lint
     audit: type[Audit] = Audit
     escalation: type[Escalation] = Escalation
     cooldown: type[Cooldown] = Cooldown
@@ -105,6 +107,7 @@ class ReferenceMailbox:
             store=store,
             transport=transport,
             identity=self._identity,
+            lint=parts.lint(policy=policy, identity=self._identity),
             keys=self._keys,
             leases=self._leases,
             suppression=self._suppression,

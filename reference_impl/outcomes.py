@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from leaserace.harness.contract import Code, Refused
 
 from .records import LeaseRow, SendRow, SuppressionRow
+
+if TYPE_CHECKING:
+    from .lint import Fault
 
 STRENGTH = (
     Code.SUPPRESSED,
@@ -151,9 +155,11 @@ def invalid_address(why: str) -> Refused:
     return _refused(Code.INVALID_ADDRESS, why)
 
 
-def invalid_message(why: str) -> Refused:
-    """The message can't be sent as it is."""
-    return _refused(Code.INVALID_MESSAGE, why)
+def unfit(faults: Sequence[Fault]) -> Refused:
+    """The message can't be sent as it is: every fault with its fix (spec: O6, I4)."""
+    code = Code.INVALID_ADDRESS if faults[0].field == "to" else Code.INVALID_MESSAGE
+    detail = "; ".join(f"{fault.problem}: {fault.fix}" for fault in faults)
+    return _refused(code, detail, faults=tuple(fault.code.value for fault in faults))
 
 
 def not_authorised(who: str, what: str) -> Refused:

@@ -14,6 +14,7 @@ from leaserace.harness.contract import MessageKind, Settings, UsageError
 
 from .identity import AddressRules, address_rules
 
+_PAGE = re.compile(r"https://[!-;=@-~]+")
 _SENDER = re.compile(r"[!-?A-~]+@[a-zA-Z0-9.-]+")
 
 
@@ -46,6 +47,10 @@ class Policy:
         transport_timeout_s: How long a hand-over may take.
         store_deadline_s: How long the store's lock is waited for.
         sender: Envelope sender; its domain also stands in Message-IDs.
+        opt_out_address: Where mail that opts out goes; empty for none (spec: C6).
+        opt_out_url: The page that takes one-click opt-outs; empty for none (spec: C6).
+        commercial_needs_opt_out: Whether commercial mail without a one-click opt-out is refused.
+        largest_message_bytes: What is larger is refused.
         people: Who may override and clear; empty means anybody who is not the calling agent.
         addresses: Domain aliases, and domains that ignore dots or tags.
     """
@@ -63,20 +68,26 @@ class Policy:
     transport_timeout_s: float = 10.0
     store_deadline_s: float = 0.25
     sender: str = "agents@mailbox.example.com"
+    opt_out_address: str = "unsubscribe@mailbox.example.com"
+    opt_out_url: str = "https://mailbox.example.com/unsubscribe"
+    commercial_needs_opt_out: bool = True
+    largest_message_bytes: int = 25_000_000
     people: tuple[str, ...] = ()
     addresses: AddressRules = field(default_factory=address_rules)
 
     def __post_init__(self) -> None:
         for name in LENGTHS:
             _check_length(name, getattr(self, name), least=MORE_THAN_ZERO.get(name, 0.0))
-        after: object = self.escalate_after
-        if not isinstance(after, int) or isinstance(after, bool) or after < 1:
-            raise UsageError(
-                f"policy: escalate_after = {after!r}: give a whole number of at least 1"
-            )
-        sender: object = self.sender
-        if not isinstance(sender, str) or not _SENDER.fullmatch(sender):
-            raise UsageError(f"policy: sender = {sender!r}: give an address, ASCII only")
+        for name, least in COUNTS.items():
+            _check_count(name, getattr(self, name), least)
+        for name in SWITCHES:
+            if not isinstance(getattr(self, name), bool):
+                raise UsageError(f"policy: {name} = {getattr(self, name)!r}: give true or false")
+        _check_text("sender", self.sender, _SENDER, "an address, ASCII only")
+        if self.opt_out_address != "":
+            _check_text("opt_out_address", self.opt_out_address, _SENDER, "an address, ASCII only")
+        if self.opt_out_url != "":
+            _check_text("opt_out_url", self.opt_out_url, _PAGE, "an https address without a query")
 
     @property
     def send_deadline_s(self) -> float:
@@ -114,6 +125,9 @@ MORE_THAN_ZERO = dict.fromkeys(
     ("drafting_s", "sequence_step_s", "reply_s", "transport_timeout_s"), 0.001
 )
 """Lengths that mean nothing at 0, with the least that does."""
+COUNTS = {"escalate_after": 1, "largest_message_bytes": 1}
+"""Whole numbers, with the least that is allowed."""
+SWITCHES = ("commercial_needs_opt_out",)
 LONGEST_S = 100 * 365 * 86_400.0
 
 
@@ -174,6 +188,16 @@ def _check_length(name: str, value: object, least: float) -> None:
         raise UsageError(
             f"policy: {name} = {value!r}: give seconds, from {least:g} to {LONGEST_S:g}"
         )
+
+
+def _check_count(name: str, value: object, least: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise UsageError(f"policy: {name} = {value!r}: give a whole number of at least {least}")
+
+
+def _check_text(name: str, value: object, form: re.Pattern[str], what: str) -> None:
+    if not isinstance(value, str) or not form.fullmatch(value):
+        raise UsageError(f"policy: {name} = {value!r}: give {what}")
 
 
 def _texts(name: str, value: object) -> list[str]:

@@ -19,21 +19,21 @@ from leaserace.harness.points import point
 from .audit import Audit
 from .cooldown import Cooldown
 from .idempotency import STATUS_SENT, Draft, Keys
-from .identity import Identity, InvalidAddress
+from .identity import Identity
 from .leases import Leases, Standing
-from .letters import Letter, problem_of
+from .letters import Letter
+from .lint import Lint
 from .outbox import Outbox
 from .outcomes import (
     Refusal,
     cooldown_active,
-    invalid_address,
-    invalid_message,
     rejected,
     send_in_progress,
     send_unknown,
     store_busy,
     strongest,
     suppressed,
+    unfit,
 )
 from .policy import Policy
 from .records import OverrideRow, SendRow, SuppressionRow, TimelineRow
@@ -70,6 +70,7 @@ class Sending:
         store: Where records are.
         transport: The door mail leaves by.
         identity: Addresses to keys (S1).
+        lint: What is looked at before anything is looked up (O6).
         keys: Idempotency keys (S2).
         leases: Tokens and leases (S3).
         suppression: The list (S4).
@@ -86,6 +87,7 @@ class Sending:
         store: Store,
         transport: Transport,
         identity: Identity,
+        lint: Lint,
         keys: Keys,
         leases: Leases,
         suppression: Suppression,
@@ -94,12 +96,13 @@ class Sending:
         audit: Audit,
     ) -> None:
         self._agent = agent
-        self._sender = policy.sender
+        self._policy = policy
         self._deadline_s = policy.store_deadline_s
         self._outcome_deadline_s = policy.transport_timeout_s
         self._store = store
         self._transport = transport
         self._identity = identity
+        self._lint = lint
         self._keys = keys
         self._leases = leases
         self._suppression = suppression
@@ -130,13 +133,8 @@ class Sending:
 
     def _normalise(self, message: Message) -> Draft:
         """Step one: the recipient becomes the lease key; the key gets its compared form (S1, K3)."""
-        try:
-            recipient = self._identity.key(message.to)
-        except InvalidAddress as error:
-            raise Refusal(invalid_address(str(error))) from error
-        problem = problem_of(message)
-        if problem:
-            raise Refusal(invalid_message(problem), recipient.key)
+        self._inspect(message)
+        recipient = self._identity.key(message.to)
         return Draft(
             message=message,
             contact=recipient.key,
@@ -144,6 +142,14 @@ class Sending:
             key=self._keys.normalise(message.key),
             fingerprint=self._keys.fingerprint(recipient.key, message),
         )
+
+    def _inspect(self, message: Message) -> None:
+        """Refuse what can't be sent as it is before its key is looked at (spec: O6)."""
+        faults = self._lint.faults(message)
+        if faults:
+            known = all(fault.field != "to" for fault in faults)
+            contact = self._identity.key(message.to).key if known else ""
+            raise Refusal(unfit(faults), contact)
 
     def _authorise(self, draft: Draft) -> SendRow | Sent | Refused:
         """Steps two to six in one transaction: no check can be outdated by the record (S6)."""
@@ -276,7 +282,7 @@ class Sending:
 
     def _hand_over(self, draft: Draft, row: SendRow) -> tuple[SendState, str]:
         """Delivered if the transport took it, withdrawn if it surely did not, else unknown (S8)."""
-        letter = Letter(sender=self._sender, draft=draft, row=row)
+        letter = Letter(policy=self._policy, draft=draft, row=row)
         try:
             self._transport.hand_over(letter)
         except NoAnswer as error:

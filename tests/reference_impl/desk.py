@@ -51,6 +51,12 @@ class Desk:
         self.parts = Parts()
         self._count = 0
 
+    @classmethod
+    def in_memory(cls, policy: Policy = SHORT) -> Desk:
+        """A desk of its own, for tests that need many."""
+        clock = ManualClock()
+        return cls(MemoryStore(clock), clock, policy)
+
     def mailbox(self, agent: str = "sales-01") -> ReferenceMailbox:
         """The mailbox of one agent."""
         return ReferenceMailbox(

@@ -34,6 +34,15 @@ def test_the_defaults_are_the_ones_of_the_spec() -> None:
     assert policy.escalate_after == 3
 
 
+def test_the_opt_out_can_be_switched_off() -> None:
+    """spec: C6, O6"""
+    policy = policy_from(
+        {"opt_out_url": "", "opt_out_address": "", "commercial_needs_opt_out": False}
+    )
+    assert (policy.opt_out_url, policy.opt_out_address) == ("", "")
+    assert load_policy(None).commercial_needs_opt_out
+
+
 def test_a_policy_file_sets_what_it_names(tmp_path: Path) -> None:
     """spec: L10"""
     path = tmp_path / "policy.toml"
@@ -80,6 +89,12 @@ def test_the_harness_sets_lengths_and_nothing_else() -> None:
         ({"escalate_after": 2.5}, r"escalate_after = 2\.5: give a whole number"),
         ({"sender": "nobody"}, "sender = 'nobody': give an address"),
         ({"sender": 5}, "sender = 5: give an address"),
+        ({"opt_out_address": "out"}, "opt_out_address = 'out': give an address"),
+        ({"opt_out_url": "http://acme.com"}, "opt_out_url = .*: give an https address"),
+        ({"opt_out_url": "https://acme.com/?a=1"}, "opt_out_url = .*: give an https address"),
+        ({"opt_out_url": None}, "opt_out_url = None: give an https address"),
+        ({"commercial_needs_opt_out": 1}, "commercial_needs_opt_out = 1: give true or false"),
+        ({"largest_message_bytes": 0}, "largest_message_bytes = 0: give a whole number"),
         ({"people": "grace"}, "people = 'grace': give a list of texts"),
         ({"ignore_dots": [1]}, r"ignore_dots = \[1\]: give a list of texts"),
         ({"aliases": {"a.org": 1}}, "aliases = .*: give a table"),

@@ -1,0 +1,242 @@
+"""Looks at a message before its key is looked at, and says what to change (spec: O6).
+
+Every fault has a stable code, the field it is in and a fix; an answer carries the codes of all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from email.message import EmailMessage
+from email.policy import SMTPUTF8
+from enum import StrEnum
+
+from leaserace.harness.contract import Message, MessageKind
+
+from .identity import Identity, InvalidAddress
+from .letters import OURS, has_opt_out, offers_own_opt_out
+from .policy import Policy
+
+HEADER_LENGTH_MAX = 998
+"""What a line of a message may hold (RFC 5322)."""
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
+"""Line breaks in every form, and what else can't stand in a header; a tab can."""
+_HEADER_NAME = re.compile(r"[!-9;-~]+")
+_RECIPIENT_HEADERS = frozenset({"cc", "bcc", "resent-to", "resent-cc", "resent-bcc"})
+
+
+class LintCode(StrEnum):
+    """What is wrong with a message; `FIXES` says what to do. Codes are never renamed (spec: O6)."""
+
+    BAD_ADDRESS = "bad_address"
+    SEVERAL_RECIPIENTS = "several_recipients"
+    HEADER_INJECTION = "header_injection"
+    MISSING_SUBJECT = "missing_subject"
+    NOT_TEXT = "not_text"
+    BAD_HEADER_NAME = "bad_header_name"
+    RESERVED_HEADER = "reserved_header"
+    DUPLICATE_HEADER = "duplicate_header"
+    HEADER_TOO_LONG = "header_too_long"
+    BAD_HEADER = "bad_header"
+    TOO_LARGE = "too_large"
+    NO_OPT_OUT = "no_opt_out"
+
+
+FIXES: Mapping[LintCode, str] = {
+    LintCode.BAD_ADDRESS: "correct the part of the address that is named",
+    LintCode.SEVERAL_RECIPIENTS: "send to each recipient by itself, under a lease and key each",
+    LintCode.HEADER_INJECTION: "take line breaks and control characters out",
+    LintCode.MISSING_SUBJECT: "give a subject",
+    LintCode.NOT_TEXT: "give whole characters",
+    LintCode.BAD_HEADER_NAME: "use visible ASCII characters without a colon",
+    LintCode.RESERVED_HEADER: "leave it out",
+    LintCode.DUPLICATE_HEADER: "give each header once",
+    LintCode.HEADER_TOO_LONG: f"use at most {HEADER_LENGTH_MAX} characters",
+    LintCode.BAD_HEADER: "write it as RFC 5322 has it",
+    LintCode.TOO_LARGE: "shorten it, or link to what is large",
+    LintCode.NO_OPT_OUT: "set opt_out_url in the policy, or give List-Unsubscribe with an https "
+    "address and List-Unsubscribe-Post: List-Unsubscribe=One-Click",
+}
+"""The fix for each fault (spec: O6)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One thing that keeps a message from being sent.
+
+    Args:
+        code: Stable and machine-readable.
+        field: ``to``, ``subject``, ``body``, ``intent`` or ``headers.<name>``.
+        problem: What is wrong, for a person.
+    """
+
+    code: LintCode
+    field: str
+    problem: str
+
+    @property
+    def fix(self) -> str:
+        """What to do about it."""
+        return FIXES[self.code]
+
+
+class Lint:
+    """Checks messages; a method for each kind of fault.
+
+    Args:
+        policy: The largest message, and whether commercial mail needs an opt-out.
+        identity: What is an address.
+    """
+
+    def __init__(self, *, policy: Policy, identity: Identity) -> None:
+        self._policy = policy
+        self._identity = identity
+
+    def faults(self, message: Message) -> tuple[Fault, ...]:
+        """Everything that is wrong with the message, the recipient first; empty if nothing is."""
+        found = [*self._address(message.to), *self._size(message)]
+        if any(fault.code is LintCode.TOO_LARGE for fault in found):
+            return tuple(found)  # the rest would be looked at for a long time
+        found += self._texts(message)
+        if message.headers:
+            found += self._headers(message.headers)
+        found += self._opt_out(message)
+        return tuple(found)
+
+    def _address(self, to: str) -> Iterator[Fault]:
+        """One address, and nothing that writes a header (spec: I4)."""
+        if _CONTROL.search(to.strip()):
+            yield _injected("to", "the address")
+            return
+        try:
+            self._identity.key(to)
+        except InvalidAddress as error:
+            several = sum("@" in part for part in re.split("[,;]", to)) > 1
+            code = LintCode.SEVERAL_RECIPIENTS if several else LintCode.BAD_ADDRESS
+            yield Fault(code=code, field="to", problem=str(error))
+
+    def _size(self, message: Message) -> Iterator[Fault]:
+        """Nobody takes a message without end; most servers stop at some ten million bytes."""
+        most = self._policy.largest_message_bytes
+        headers = sum(len(name) + len(value) for name, value in message.headers.items())
+        size = len(message.subject) + headers + _bytes(message.body, most)
+        if size > most:
+            yield Fault(
+                code=LintCode.TOO_LARGE,
+                field="body",
+                problem=f"the message has {size} bytes or more, and may have {most}",
+            )
+
+    def _texts(self, message: Message) -> Iterator[Fault]:
+        """Subject, body and intent."""
+        if not message.subject.strip():
+            yield Fault(
+                code=LintCode.MISSING_SUBJECT, field="subject", problem="the subject is missing"
+            )
+        for field in ("subject", "body", "intent"):
+            text = getattr(message, field)
+            if not _is_text(text):
+                yield Fault(
+                    code=LintCode.NOT_TEXT,
+                    field=field,
+                    problem=f"the {field} holds half a character (a lone surrogate)",
+                )
+            if field != "body":
+                yield from self._header_text(field, f"the {field}", text)
+
+    def _headers(self, headers: Mapping[str, str]) -> Iterator[Fault]:
+        """What is given stands once, is not the mailbox's own and can be written."""
+        names: set[str] = set()
+        for name, value in headers.items():
+            faults = list(self._header(name, value))
+            if name.lower() in names:
+                faults.append(
+                    _fault(LintCode.DUPLICATE_HEADER, name, f"header {name!r} is given twice")
+                )
+            names.add(name.lower())
+            if not faults and not _can_be_written(name, value):
+                faults.append(
+                    _fault(LintCode.BAD_HEADER, name, f"header {name!r} can't be read: {value!r}")
+                )
+            yield from faults
+
+    def _header(self, name: str, value: str) -> Iterator[Fault]:
+        if not _HEADER_NAME.fullmatch(name):
+            yield _fault(
+                LintCode.BAD_HEADER_NAME, name, f"header name {name!r} contains what a name can't"
+            )
+            return
+        if name.lower() in OURS or name.lower().startswith("content-"):
+            yield _fault(
+                LintCode.RESERVED_HEADER,
+                name,
+                f"header {name!r} is set by the mailbox: leave it out",
+            )
+        if name.lower() in _RECIPIENT_HEADERS:
+            yield _fault(
+                LintCode.SEVERAL_RECIPIENTS, name, f"header {name!r} names further recipients"
+            )
+        if not _is_text(value):
+            yield _fault(
+                LintCode.NOT_TEXT,
+                name,
+                f"header {name!r} holds half a character (a lone surrogate)",
+            )
+        yield from self._header_text(f"headers.{name}", f"header {name!r}", value)
+
+    def _header_text(self, field: str, what: str, text: str) -> Iterator[Fault]:
+        """A line break would let the text write further headers, recipients among them."""
+        if _CONTROL.search(text):
+            yield _injected(field, what)
+        if len(text) > HEADER_LENGTH_MAX:
+            yield Fault(
+                code=LintCode.HEADER_TOO_LONG,
+                field=field,
+                problem=f"{what} has {len(text)} characters",
+            )
+
+    def _opt_out(self, message: Message) -> Iterable[Fault]:
+        """A commercial message carries a one-click opt-out: the policy's or its own (spec: C6)."""
+        if message.kind is not MessageKind.COMMERCIAL or not self._policy.commercial_needs_opt_out:
+            return ()
+        if has_opt_out(message) if offers_own_opt_out(message) else self._policy.opt_out_url:
+            return ()
+        problem = "a commercial message without a one-click opt-out"
+        return (Fault(code=LintCode.NO_OPT_OUT, field="headers", problem=problem),)
+
+
+def _fault(code: LintCode, name: str, problem: str) -> Fault:
+    return Fault(code=code, field=f"headers.{name}", problem=problem)
+
+
+def _injected(field: str, what: str) -> Fault:
+    return Fault(
+        code=LintCode.HEADER_INJECTION,
+        field=field,
+        problem=f"{what} contains a line break or another control character",
+    )
+
+
+def _bytes(text: str, most: int) -> int:
+    """Its length in UTF-8; what is too long in characters already is not encoded."""
+    return len(text) if len(text) > most else len(text.encode(errors="replace"))
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _can_be_written(name: str, value: str) -> bool:
+    """Whether the email package can write it; what it can't it raises on in many ways."""
+    mail = EmailMessage(policy=SMTPUTF8)
+    try:
+        mail[name] = value
+        mail.as_bytes()
+    except Exception:  # noqa: BLE001 - an IndexError of its parser among them
+        return False
+    return True
