@@ -16,6 +16,13 @@ def normal_key(key: str | None) -> str:
     return "".join(key.split()).casefold() if key else ""
 
 
+def undoes(lift: Operation, ban: Operation) -> bool:
+    """Whether a clearing can take a suppression away: told late, it takes only what is older (C7)."""
+    told_ms = lift.args.get("event_at_ms")
+    banned_ms = ban.args.get("event_at_ms") or ban.answer.get("at_ms", 0)
+    return told_ms is None or told_ms >= banned_ms
+
+
 class View:
     """An operation together with what was certain when it was invoked.
 

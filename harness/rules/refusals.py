@@ -11,6 +11,7 @@ from ..verdict import Finding
 from .base import Rule
 from .claims import FOREVER, Claim, is_before, may_precede
 from .ledger import LEFT_OPEN, Intent, Ledger, View
+from .people import undoes
 
 TIMEOUT_SHARE = BUSY_SHARE = 0.9
 """A call that lasted this share of a deadline may have run into it."""
@@ -115,7 +116,8 @@ class Explained(Rule):
         op, person = view.op, view.person
         lifts = [lift for lift in person.lifts if lift.type is OpType.OK and is_before(lift, op)]
         for ban in person.bans:
-            if may_precede(ban, op) and not any(is_before(ban, lift) for lift in lifts):
+            lifted = any(is_before(ban, lift) and undoes(lift, ban) for lift in lifts)
+            if may_precede(ban, op) and not lifted:
                 return None
         return "no suppression of it can have been in force"
 

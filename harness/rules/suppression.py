@@ -11,6 +11,7 @@ from ..verdict import Finding
 from .base import Rule
 from .claims import is_before, may_precede
 from .ledger import Intent, View
+from .people import undoes
 
 
 class Wins(Rule):
@@ -92,6 +93,6 @@ def _binding(view: View) -> Operation | None:
     if ban is None:
         return None
     for lift in view.person.lifts:
-        if may_precede(lift, view.op) and not is_before(lift, ban):
+        if may_precede(lift, view.op) and not is_before(lift, ban) and undoes(lift, ban):
             return None
     return ban

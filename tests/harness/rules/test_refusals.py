@@ -197,6 +197,18 @@ def test_suppressed_after_the_lift_is_a_finding() -> None:
     assert tape.findings(Explained)
 
 
+@pytest.mark.parametrize(("older_ms", "lifted"), [(1, False), (0, True)])
+def test_a_lift_told_late_leaves_what_is_newer(older_ms: int, lifted: bool) -> None:
+    """spec: C7: it happened before the suppression."""
+    tape = Tape()
+    noted_ms = tape.now_ms
+    tape.noted(SUPPORT, "suppress", at_ms=noted_ms)
+    lift = tape.invoke(DIGEST, "unsuppress", event_at_ms=noted_ms - older_ms)
+    tape.ok(lift, answer="Noted", at_ms=tape.now_ms)
+    tape.refused(SALES, "send", "suppressed")
+    assert bool(tape.findings(Explained)) is lifted
+
+
 @pytest.mark.parametrize("how", ["refused", "unknown", "before"])
 def test_a_lift_that_may_not_have_come_leaves_the_suppression(how: str) -> None:
     """spec: C1, S10."""

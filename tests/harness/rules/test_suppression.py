@@ -101,6 +101,18 @@ def test_a_second_suppression_binds_after_the_lift_of_the_first() -> None:
     assert tape.findings(Wins)
 
 
+@pytest.mark.parametrize(("older_ms", "excused"), [(1, False), (0, True)])
+def test_a_lift_told_late_takes_only_what_is_older(older_ms: int, excused: bool) -> None:
+    """spec: C7."""
+    tape = Tape()
+    noted_ms = tape.now_ms
+    tape.noted(SUPPORT, "suppress", at_ms=noted_ms)
+    lift = tape.invoke(DIGEST, "unsuppress", event_at_ms=noted_ms - older_ms)
+    tape.ok(lift, answer="Noted", at_ms=tape.now_ms)
+    tape.sent(SALES)
+    assert bool(tape.findings(Wins)) is not excused
+
+
 def test_a_refused_suppression_binds_nobody() -> None:
     """spec: S10."""
     tape = Tape()
