@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from .choices import AFTER, AT, BEFORE, BUSY, CRASH, LOSE, REFUSE, SILENT, STEP_BACK, is_fault
-from .task import State, Task
+from .task import DORMANT, READY, SLEEPING, Task
 from .transport import SimTransport
 from .world import Stuck, World
 
@@ -35,8 +35,9 @@ class Bounds:
 class Chooser(Protocol):
     """Who decides: a strategy."""
 
-    quick: bool
-    """It never raises, so that it may be asked from inside an agent."""
+    def bind(self, driver: Driver) -> Callable[[], Task | None] | None:
+        """What agents ask who goes on, `Driver.ask` or something quicker; None if the hub must ask."""
+        ...
 
     def begin(self, driver: Driver) -> None:
         """A run begins."""
@@ -62,6 +63,7 @@ class Driver:
     """
 
     __slots__ = (
+        "_steps_max",
         "bounds",
         "chooser",
         "findings",
@@ -87,23 +89,23 @@ class Driver:
         self.last = -1
         """Who moved last."""
         self.pending = -1
+        self._steps_max = bounds.steps
         self.is_forced = False
         """Nobody can move: what is chosen is how time passes."""
         chooser.begin(self)
-        world.ask = self.ask if chooser.quick else None
+        world.ask = chooser.bind(self)
 
-    def ask(self, task: Task) -> Task | None:
+    def ask(self) -> Task | None:
         """Who goes on, asked by the agent that stands at a point; None leaves it to `step`."""
         if self.findings:
             return None
         choice = self.chooser.pick(self)
         if choice < CRASH:
             other = self.tasks[choice]
-            state = other.state
-            if state is not State.DEAD and len(self.trail) < self.bounds.steps:
-                if state is State.DORMANT:
-                    other.state = State.READY
-                self.trail.append(choice)
+            trail = self.trail
+            if (other.state is READY or other.state is DORMANT) and len(trail) < self._steps_max:
+                other.state = READY
+                trail.append(choice)
                 self.last = choice
                 return other
         self.pending = choice
@@ -149,7 +151,7 @@ class Driver:
         ]
         if stuck:
             return stuck
-        if any(task.state is State.SLEEPING for task in world.tasks):
+        if any(task.state is SLEEPING for task in world.tasks):
             return self.times()
         return []
 
@@ -175,7 +177,7 @@ class Driver:
         """Faults that can strike now."""
         found: list[int] = []
         for task in self.world.tasks:
-            if task.state is State.READY:
+            if task.state is READY:
                 found += self._faults_of(task.index)
         kinds = self.bounds.kinds
         return [choice for choice in found if choice & ~15 in kinds]

@@ -20,7 +20,7 @@ from .engine import race_info
 from .records import audit_events, race_begin
 from .seat import SimSeat
 from .subjects import POLICIES, SeatPlan, Subject
-from .task import Job, State
+from .task import DORMANT, IDLE, Job, Task
 from .world import Stuck, World
 
 _encoder = msgspec.json.Encoder()
@@ -114,7 +114,7 @@ class Runner:
             task.play = _job(world, plan, info.settings)
             task.begin(task.play)
             if plan.optional:
-                task.state = State.DORMANT
+                task.state = DORMANT
         return events, judge
 
     def _marks(self, subject: Subject, policy: str, info: RaceInfo) -> list[AnyEvent]:
@@ -204,11 +204,11 @@ def _all_rules() -> Sequence[type[Rule]]:
     return ALL
 
 
-def _goes_on(tasks: list, optional: list[bool]) -> bool:  # type: ignore[type-arg]
+def _goes_on(tasks: list[Task], optional: list[bool]) -> bool:
     """Whether somebody who has to act is not done."""
     for task, may in zip(tasks, optional, strict=True):
         state = task.state
-        if state is not State.IDLE and not (may and state is State.DORMANT):
+        if state is not IDLE and not (may and state is DORMANT):
             return True
     return False
 

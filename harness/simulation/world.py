@@ -21,7 +21,7 @@ from ..contract import AgentContext, Environment, Settings, Target
 from ..history import AnyEvent, FaultEvent, MarkEvent
 from ..kit import Kit
 from .choices import AFTER, AT, BEFORE, BUSY, CRASH, LOSE, MOVE, REFUSE, SILENT, STEP_BACK, TIME
-from .task import State, Task
+from .task import DEAD, DORMANT, IDLE, READY, SLEEPING, STOPPED, Task
 from .transport import SimTransport
 
 EPOCH_MS = 1_800_000_000_000
@@ -88,7 +88,7 @@ class World:
         """Called when an agent enters a section (exhaustive search notes what it sees)."""
         self.is_coarse = False
         """Nobody stands still inside a section, or between an invoke and the call it announces."""
-        self.ask: Callable[[Task], Task | None] | None = None
+        self.ask: Callable[[], Task | None] | None = None
         """Who goes on, asked by the agent that stands at a point; None leaves it to the hub.
 
         A switch from agent to agent, or none at all, costs a fraction of the way round by the hub.
@@ -136,7 +136,7 @@ class World:
         """Take all agents down, so that nobody holds a section any more."""
         for task in self.tasks:
             task.unwind()
-            task.state = State.IDLE
+            task.state = IDLE
 
     def end(self) -> None:
         """Take all agents down and stop the target."""
@@ -215,14 +215,14 @@ class World:
         """Make those ready whose time has come."""
         now_ms = self.clock.peek_ms()
         for task in self.tasks:
-            if task.state is State.SLEEPING and task.wake_ms <= now_ms:
-                task.state = State.READY
+            if task.state is SLEEPING and task.wake_ms <= now_ms:
+                task.state = READY
 
     def next_deadline(self) -> int | None:
         """The next instant at which something may change, or None."""
         now_ms = self.clock.peek_ms()
         coming = [at for at in self.deadlines if at > now_ms]
-        coming += [task.wake_ms for task in self.tasks if task.state is State.SLEEPING]
+        coming += [task.wake_ms for task in self.tasks if task.state is SLEEPING]
         return min(coming, default=None)
 
     def record(self, event: AnyEvent) -> None:
@@ -266,7 +266,7 @@ class World:
         if aims and name in aims:
             task.struck = aims.pop(name)
         elif self.ask is not None:
-            other = self.ask(task)
+            other = self.ask()
             if other is task:
                 return
             if other is not None:
@@ -312,7 +312,7 @@ class World:
         task = self.current
         if task is None or task.unwinding:
             return
-        task.state = State.SLEEPING
+        task.state = SLEEPING
         task.wake_ms = self.clock.peek_ms() + max(1, round(seconds * 1000))
         self.hub.switch()
 
@@ -324,9 +324,9 @@ class World:
         return [
             task.index
             for task in self.tasks
-            if (task.state is State.READY and (not holders or task.waits_for not in holders))
-            or task.state is State.DORMANT
-            or task.state is State.DEAD
+            if (task.state is READY and (not holders or task.waits_for not in holders))
+            or task.state is DORMANT
+            or task.state is DEAD
         ]
 
     def apply(self, choice: int) -> None:
@@ -352,11 +352,11 @@ class World:
     def move(self, task: Task) -> None:
         """Let an agent go from its point to its next one."""
         state = task.state
-        if state is not State.READY:
-            if state is State.DEAD:
+        if state is not READY:
+            if state is DEAD:
                 self.restart(task)
-            elif state is State.DORMANT:
-                task.state = State.READY
+            elif state is DORMANT:
+                task.state = READY
             else:
                 raise Impossible(f"{task.id} can't move: it is {state.name.lower()}")
         elif task.waits_for is not None and not task.timed_out and task.waits_for in self.holders:
@@ -370,14 +370,14 @@ class World:
 
     def crash(self, task: Task, point: str = "") -> None:
         """An agent crashes: its memory is gone, its transaction rolls back, the store stays."""
-        if task.state in {State.DEAD, State.DORMANT}:
+        if task.state in {DEAD, DORMANT}:
             raise Impossible(f"{task.id} can't crash: it is {task.state.name.lower()}")
         where = point or task.point
         more = {"seat": task.seat} if task.seat != task.id else {}
         fault = f"crash:{task.seat}.{task.incarnation}"
         self.fault(task.id, "crash", "begin", fault, where, **more)
         task.unwind()
-        task.state = State.DEAD
+        task.state = DEAD
         task.view.clear()
         task.seen.clear()
 
@@ -386,13 +386,13 @@ class World:
         self.fault(task.id, "crash", "end", f"crash:{task.seat}.{task.incarnation}")
         task.incarnation += 1
         task.kit = None  # it connects in its own time, since that may wait for the store
-        task.state = State.IDLE
+        task.state = IDLE
         if task.play is not None:
             task.begin(task.play)
 
     def is_stopped(self, task: Task | None) -> bool:
         """Whether an agent stands still because a script stopped it."""
-        return task is not None and task.state is State.STOPPED
+        return task is not None and task.state is STOPPED
 
     def time_out(self, task: Task) -> None:
         """An agent's wait for a section ends without it: the holder stood still for too long."""
@@ -414,11 +414,11 @@ class World:
         return [
             task
             for task in self.tasks
-            if task.state is State.READY and task.waits_for in self.holders
+            if task.state is READY and task.waits_for in self.holders
         ]
 
     def _strike_crash(self, task: Task) -> None:
-        if task.state is State.IDLE:
+        if task.state is IDLE:
             raise Impossible(f"{task.id} can't crash: it is done")
         self.crash(task)
 
@@ -439,7 +439,7 @@ class World:
         task.fate = fate
 
     def _strike_step_back(self, task: Task) -> None:
-        if task.clock is None or task.state is State.IDLE:
+        if task.clock is None or task.state is IDLE:
             raise Impossible(f"{task.id} has no clock")
         task.clock.offset_ms -= STEP_BACK_MS
         for phase in ("begin", "end"):

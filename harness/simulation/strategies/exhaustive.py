@@ -91,7 +91,6 @@ class Exhaustive:
     """
 
     name = "exhaustive"
-    quick = False
 
     def __init__(
         self,
@@ -119,6 +118,9 @@ class Exhaustive:
         self._declared = False
         self._movers: set[int] = set()
         self._from = ""
+
+    def bind(self, driver: Driver) -> None:
+        """The hub must ask, since `pick` may raise."""
 
     def begin(self, driver: Driver) -> None:
         """A schedule begins."""

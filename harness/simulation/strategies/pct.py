@@ -7,9 +7,10 @@ A bug that needs `depth` ordered events among n agents and k steps is hit with a
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..task import State
+from ..task import READY, Task
 from .uniform import draw, places
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ class Pct:
     """
 
     name = "pct"
-    quick = True
 
     def __init__(self, rng: random.Random, depth: int = 3, length: int = 60) -> None:
         self._rng = rng
@@ -43,6 +43,25 @@ class Pct:
         rng.shuffle(self._order)
         self._changes = {int(rng.random() * self._length) for _ in range(self._depth - 1)}
         self._places = places(rng, driver, self._length)
+
+    def bind(self, driver: Driver) -> Callable[[], Task | None]:
+        """Takes the first that can move where neither a change nor anything beside a move is due."""
+        tasks, trail, findings, order = driver.tasks, driver.trail, driver.findings, self._order
+        append, slowly = trail.append, driver.ask
+        places_ = self._places | self._changes | {driver.bounds.steps}
+
+        def ask() -> Task | None:
+            if findings or len(trail) in places_:
+                return slowly()
+            for index in order:
+                task = tasks[index]
+                if task.state is READY and task.waits_for is None:
+                    append(index)
+                    driver.last = index
+                    return task
+            return slowly()
+
+        return ask
 
     def end(self, driver: Driver) -> None:
         """Learn how long runs are."""
@@ -61,7 +80,7 @@ class Pct:
         tasks = driver.tasks
         for index in self._order:
             task = tasks[index]
-            if task.state is State.READY and task.waits_for is None:
+            if task.state is READY and task.waits_for is None:
                 return index
         options = driver.options()
         if driver.is_forced:

@@ -34,7 +34,6 @@ class Replay:
     """
 
     name = "replay"
-    quick = False
 
     def __init__(self, choices: Sequence[int], *, strict: bool = True) -> None:
         self._choices = choices
@@ -45,6 +44,9 @@ class Replay:
     def is_used_up(self) -> bool:
         """Whether every choice was made."""
         return self._at >= len(self._choices)
+
+    def bind(self, driver: Driver) -> None:
+        """The hub must ask, since `pick` may raise."""
 
     def begin(self, driver: Driver) -> None:
         """Start at the first choice."""

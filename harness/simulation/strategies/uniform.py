@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..task import State
+from ..task import READY, Task
 
 if TYPE_CHECKING:
     from ..driver import Driver
@@ -20,7 +21,6 @@ class Uniform:
     """
 
     name = "random"
-    quick = True
 
     def __init__(self, rng: random.Random, length: int = 60) -> None:
         self._rng = rng
@@ -32,20 +32,40 @@ class Uniform:
         """Draw where faults and time strike in the run to come."""
         self._places = places(self._rng, driver, self._length)
 
+    def bind(self, driver: Driver) -> Callable[[], Task | None]:
+        """Draws without the way round by `Driver.ask` where nothing but a move can be chosen."""
+        tasks, trail, findings = driver.tasks, driver.trail, driver.findings
+        draw_, append, slowly = self._random, trail.append, driver.ask
+        places_ = self._places | {driver.bounds.steps}
+        count = len(tasks)
+
+        def ask() -> Task | None:
+            if findings or len(trail) in places_:
+                return slowly()
+            index = int(draw_() * count)
+            task = tasks[index]
+            if task.state is not READY or task.waits_for is not None:
+                return slowly()
+            append(index)
+            driver.last = index
+            return task
+
+        return ask
+
     def end(self, driver: Driver) -> None:
         """Learn how long runs are."""
         self._length += (len(driver.trail) - self._length) // 8
 
     def pick(self, driver: Driver) -> int:
         """Choose."""
-        if len(driver.trail) in self._places:
+        if self._places and len(driver.trail) in self._places:
             extras = driver.extras()
             if extras:
                 return draw(self._rng, extras)
         tasks = driver.tasks
         index = int(self._random() * len(tasks))
         task = tasks[index]
-        if task.state is State.READY and task.waits_for is None:
+        if task.state is READY and task.waits_for is None:
             return index
         options = driver.options()
         return options[int(self._random() * len(options))]
