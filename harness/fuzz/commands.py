@@ -44,6 +44,7 @@ class Asked:
     policy_file: Path | None
     seed: int
     report_dir: Path
+    smtp_port: int
     real: bool
     budget: Budget
     must_reach: bool
@@ -90,6 +91,7 @@ def fuzz(
     policy_file: Path | None,
     seed: int | None,
     report_dir: Path,
+    smtp_port: int,
     as_json: bool,
     real: bool,
     examples: int | None,
@@ -116,6 +118,7 @@ def fuzz(
         policy_file=policy_file,
         seed=secrets.randbelow(1_000_000) if seed is None else seed,
         report_dir=report_dir,
+        smtp_port=smtp_port,
         real=real,
         budget=budget,
         must_reach=chosen.must_reach,
@@ -168,6 +171,7 @@ def _stand(asked: Asked, run_dir: Path) -> Iterator[tuple[Stand, Stand | None]]:
         run_dir=run_dir / "processes",
         seed=asked.seed,
         policy_file=asked.policy_file,
+        smtp_port=asked.smtp_port,
     ) as stand:
         yield stand, None
 

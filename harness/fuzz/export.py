@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 from textwrap import dedent
 from typing import Any
@@ -35,8 +36,8 @@ def as_test(played: Played, target: str) -> str:
 
         from leaserace.harness.fuzz.export import check, target_of
 
-        TARGET = {target!r}
-        PLAN = {plan!r}
+        TARGET = {target}
+        PLAN = {plan}
 
 
         def test_{name}(request):
@@ -49,8 +50,8 @@ def as_test(played: Played, target: str) -> str:
         sentence=_in_docstring(finding.message),
         rule=finding.rule,
         spec=", ".join(finding.spec),
-        target=target,
-        plan=played.plan.to_text(),
+        target=json.dumps(target),
+        plan=json.dumps(played.plan.to_text()),
         name=name,
         steps=_in_docstring(steps).replace("\n", "\n    "),
     )

@@ -42,6 +42,7 @@ class RealStand:
         run_dir: The processes' folder.
         seed: Of the engine's draws.
         policy_file: A policy file of the user's, or None.
+        smtp_port: Port of the receiving mailbox; 0 for any that is free.
     """
 
     is_real = True
@@ -54,7 +55,9 @@ class RealStand:
         run_dir: Path,
         seed: int = 0,
         policy_file: Path | None = None,
+        smtp_port: int = 0,
     ) -> None:
+        self._smtp_port = smtp_port
         self._target_name = target_name
         self._target = target
         self._run_dir = run_dir
@@ -62,7 +65,6 @@ class RealStand:
         self._policy_file = policy_file
         self._engine: Any = None
         self._running: Any = None
-        self._given_up: str = ""
 
     def __enter__(self) -> Self:
         """Start what all runs share."""
@@ -74,6 +76,7 @@ class RealStand:
             run_dir=self._run_dir,
             seed=self._seed,
             policy_file=self._policy_file,
+            smtp_port=self._smtp_port,
         )
         self._engine.__enter__()
         return self
@@ -133,8 +136,7 @@ class RealStand:
                 hand.actor.restart()
         run: RaceRun = self._running.switch()
         self._running = None
-        result, judgement = result_of(run)
-        del result
+        _, judgement = result_of(run)
         return Played(
             plan=made(stage, self._shape),
             told=tuple(stage.told),

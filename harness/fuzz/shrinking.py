@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 from .stands import Played, Stand, play
@@ -45,7 +45,13 @@ def shrink(stand: Stand, played: Played, *, rule: str = "", seconds: float = SEC
 
     while time.perf_counter() < ends:
         before = best.plan
-        for candidates in (_fewer_steps, _one_passage, _plainer_steps, _plainer_shape):
+        for candidates in (
+            _fewer_steps,
+            _one_passage,
+            _plainer_steps,
+            _earlier_agents,
+            _plainer_shape,
+        ):
             _descend(lambda: best.plan, candidates, attempt, ends)
         if best.plan == before:
             break
@@ -116,6 +122,17 @@ def _plainer(step: Step) -> Iterator[Step]:
             yield replace(step, **{name: usual})
     for agent in range(step.agent):
         yield replace(step, agent=agent)
+
+
+def _earlier_agents(plan: Plan) -> Iterator[Plan]:
+    """Two agents exchanged in every step."""
+    highest = max((step.agent for step in plan.steps), default=0)
+    for one, two in combinations(range(highest + 1), 2):
+        exchanged = {one: two, two: one}
+        steps = tuple(
+            replace(step, agent=exchanged.get(step.agent, step.agent)) for step in plan.steps
+        )
+        yield replace(plan, steps=steps)
 
 
 def _plainer_shape(plan: Plan) -> Iterator[Plan]:
