@@ -1,5 +1,63 @@
 """Races the articles do not list, taken from public bug reports (spec: X)."""
 
+from .checked_at_once import checked_at_once
+from .claim_left_by_crash import claim_left_by_crash
+from .clash_of_refusals import clash_of_refusals
+from .contact_load import contact_load
+from .counter_outlives_rows import counter_outlives_rows
+from .crash_after_hand_over import crash_after_hand_over
+from .drifting_key import drifting_key
+from .failure_keeps_the_key import failure_keeps_the_key
+from .fan_out_partly_failed import fan_out_partly_failed
+from .foreign_release import foreign_release
+from .fresh_key_per_call import fresh_key_per_call
+from .grant_after_its_end import grant_after_its_end
+from .key_window import key_window
 from .late_event import late_event
+from .late_renewal import late_renewal
+from .listed_in_another_case import listed_in_another_case
+from .loser_cleans_up import loser_cleans_up
+from .one_key_one_payload import one_key_one_payload
+from .one_person_many_forms import one_person_many_forms
+from .opt_out_against_send import opt_out_against_send
+from .opt_out_before_release import opt_out_before_release
+from .override_and_suppression import override_and_suppression
+from .override_skips_cooldown import override_skips_cooldown
+from .renewal_failed import renewal_failed
+from .replay_comes_first import replay_comes_first
+from .reworded_retry import reworded_retry
+from .rotated_credential import rotated_credential
+from .run_replayed import run_replayed
+from .same_key_in_flight import same_key_in_flight
 
-__all__ = ["late_event"]
+__all__ = [
+    "checked_at_once",
+    "claim_left_by_crash",
+    "clash_of_refusals",
+    "contact_load",
+    "counter_outlives_rows",
+    "crash_after_hand_over",
+    "drifting_key",
+    "failure_keeps_the_key",
+    "fan_out_partly_failed",
+    "foreign_release",
+    "fresh_key_per_call",
+    "grant_after_its_end",
+    "key_window",
+    "late_event",
+    "late_renewal",
+    "listed_in_another_case",
+    "loser_cleans_up",
+    "one_key_one_payload",
+    "one_person_many_forms",
+    "opt_out_against_send",
+    "opt_out_before_release",
+    "override_and_suppression",
+    "override_skips_cooldown",
+    "renewal_failed",
+    "replay_comes_first",
+    "reworded_retry",
+    "rotated_credential",
+    "run_replayed",
+    "same_key_in_flight",
+]
