@@ -17,6 +17,7 @@ lint           O6        what is wrong with a message, before its key is looked 
 letters        C6, S8    a message on its way out: its opt-out and its bytes
 sending        S         the six steps, then the delivery
 outbox         S8, S9    the send record and its states
+inquiry        R, S9     unknown sends, settled by what the receiving side has
 outcomes       R         refusals, strongest first
 escalation     R2        a conflict that keeps coming back
 audit          R3        every decision, in commit order

@@ -25,6 +25,7 @@ from .cooldown import Cooldown
 from .escalation import Escalation
 from .idempotency import Keys
 from .identity import Identity, InvalidAddress
+from .inquiry import Inquiry
 from .leases import Leases
 from .lint import Lint
 from .outbox import Outbox
@@ -52,6 +53,7 @@ class Parts:
     suppression: type[Suppression] = Suppression
     keys: type[Keys] = Keys
     outbox: type[Outbox] = Outbox
+    inquiry: type[Inquiry] = Inquiry
     sending: type[Sending] = Sending
 
 
@@ -101,6 +103,9 @@ class ReferenceMailbox:
         self._outbox = parts.outbox(
             agent=agent, policy=policy, audit=self._audit, cooldown=self._cooldown
         )
+        self._inquiry = parts.inquiry(
+            policy=policy, store=store, transport=transport, outbox=self._outbox
+        )
         self._sending = parts.sending(
             agent=agent,
             policy=policy,
@@ -135,7 +140,7 @@ class ReferenceMailbox:
         return self._answered("send", lambda: self._sending.send(message))
 
     def lookup(self, key: str) -> Found | Refused:
-        """Tell what became of the send under this key (spec: R, K1)."""
+        """Tell what became of the send under this key; asks the transport (spec: R, K1, S9)."""
         return self._answered("lookup", lambda: self._lookup(key))
 
     def suppress(
@@ -189,6 +194,8 @@ class ReferenceMailbox:
             row = self._outbox.find_settled(tx, normal)
         if row is None:
             return Found(state=SendState.ABSENT)
+        if row.state is SendState.UNKNOWN:
+            row = self._inquiry.settle(row)
         known = row.state in MESSAGE_ID_KNOWN
         return Found(state=row.state, message_id=row.message_id if known else None)
 

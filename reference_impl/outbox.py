@@ -117,6 +117,32 @@ class Outbox:
         self._note(tx, "deliver", settled, why)
         return settled
 
+    def conclude(self, tx: Transaction, row: SendRow, state: SendState, why: str) -> SendRow:
+        """Record what a worker says of its own try, however late it says it (spec: S8, K10).
+
+        By then the record may have been settled, and tried again: what is known to be delivered
+        stays so, and a worker that was taken over counts only if its message was taken after all.
+
+        Args:
+            tx: The transaction.
+            row: The record as this worker knows it.
+            state: Delivered, unknown or withdrawn.
+            why: For the log.
+
+        Returns:
+            The record as it stands.
+        """
+        current = tx.get(SendRow, row.key)
+        if current is not None and not self._may_conclude(current, row, state):
+            self._note(tx, "conclude", current, f"a late worker says {state}: {why}")
+            return current
+        return self.settle(tx, row, state, why)
+
+    def _may_conclude(self, current: SendRow, row: SendRow, state: SendState) -> bool:
+        if current.state is SendState.DELIVERED:
+            return False
+        return current.attempt == row.attempt or state is SendState.DELIVERED
+
     def settle_overdue(self, tx: Transaction, row: SendRow) -> SendRow:
         """Say honestly what became of a try whose worker is gone (spec: S8, K10).
 

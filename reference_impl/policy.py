@@ -45,6 +45,7 @@ class Policy:
         keep_rows_s: How long a lease that ended, and a conflict, are kept before clean-up.
         escalate_after: Refusals by one and the same lease before a person must decide.
         transport_timeout_s: How long a hand-over may take.
+        absent_after_s: How long after an outcome became unknown "no such message" is believed.
         store_deadline_s: How long the store's lock is waited for.
         sender: Envelope sender; its domain also stands in Message-IDs.
         opt_out_address: Where mail that opts out goes; empty for none (spec: C6).
@@ -66,6 +67,7 @@ class Policy:
     keep_rows_s: float = 86_400.0
     escalate_after: int = 3
     transport_timeout_s: float = 10.0
+    absent_after_s: float = 60.0
     store_deadline_s: float = 0.25
     sender: str = "agents@mailbox.example.com"
     opt_out_address: str = "unsubscribe@mailbox.example.com"

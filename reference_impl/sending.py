@@ -269,10 +269,11 @@ class Sending:
         """Hand the message over once and record what came of it (S8, K10)."""
         state, why = self._hand_over(draft, row)
         point("send.handed_over", draft.contact, draft.key)
-        if not self._settle(row, state, why):
+        settled = self._settle(row, state, why)
+        if settled is None:
             return send_unknown(row)
         point("send.settled", draft.contact, draft.key)
-        match state:
+        match settled.state:
             case SendState.DELIVERED:
                 return self._sent(row)
             case SendState.WITHDRAWN:
@@ -293,14 +294,13 @@ class Sending:
             return SendState.UNKNOWN, f"{type(error).__name__}: {error}"
         return SendState.DELIVERED, ""
 
-    def _settle(self, row: SendRow, state: SendState, why: str) -> bool:
-        """Record the outcome; False if the store was too busy: then the record says "unknown"."""
+    def _settle(self, row: SendRow, state: SendState, why: str) -> SendRow | None:
+        """Record the outcome; None if the store was too busy: then the record says "unknown"."""
         try:
             with self._store.transaction(self._outcome_deadline_s) as tx:
-                self._outbox.settle(tx, row, state, why)
+                return self._outbox.conclude(tx, row, state, why)
         except StoreBusy:
-            return False
-        return True
+            return None
 
     def _sent(self, row: SendRow) -> Sent:
         return Sent(message_id=row.message_id, status=STATUS_SENT)

@@ -37,6 +37,10 @@ class SmtpTransport:
         finally:
             _leave(smtp)
 
+    def find(self, message_id: str) -> bool | None:  # noqa: ARG002
+        """Never known: SMTP has no question for it, so an unknown send stays unknown (spec: K10)."""
+        return None
+
     def _greeted(self, outgoing: Outgoing) -> smtplib.SMTP:
         """Come as far as a recipient the server accepts; whatever fails here, nothing was taken."""
         smtp = smtplib.SMTP(timeout=self._timeout_s)
