@@ -6,9 +6,11 @@ before is tried first. Its profiles are never used: under CI they would forbid n
 
 from __future__ import annotations
 
+import contextlib
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,8 @@ from .steps import Plan
 from .words import difference
 
 BATCH = 250
+TWICE_EVERY = 100
+"""Simulated runs of which one is played a second time."""
 REPLAYS = 3
 """How often a finding's plan is played again before it is called certain."""
 
@@ -168,7 +172,7 @@ class Campaign:
         seed: Of all draws.
         folder: Where Hypothesis keeps its examples; None for nowhere.
         corpus: Plans to try first, or None.
-        shrink_at: The stand findings are shrunk at; None for the same.
+        shrink_at: Opens the stand findings are shrunk at, if that is another.
         on_progress: Told of what was reached, after each run.
     """
 
@@ -180,7 +184,7 @@ class Campaign:
         seed: int = 0,
         folder: Path | None = None,
         corpus: Corpus | None = None,
-        shrink_at: Stand | None = None,
+        shrink_at: Callable[[], AbstractContextManager[Stand]] | None = None,
         on_progress: Callable[[Reached], None] | None = None,
     ) -> None:
         self._stand = stand
@@ -188,7 +192,7 @@ class Campaign:
         self._seed = seed
         self._folder = folder
         self._corpus = corpus
-        self._shrink_at = shrink_at or stand
+        self._shrink_at = shrink_at
         self._on_progress = on_progress or (lambda _: None)
         self._found: Played | None = None
         self._from_corpus = False
@@ -224,6 +228,8 @@ class Campaign:
         reached = self._result.reached
         reached.take(played)
         self._on_progress(reached)
+        if not self._stand.is_real and reached.examples % TWICE_EVERY == 0:
+            self._again(played)
         if played.findings:
             self._found = played
             if self._folder is None or self._from_corpus:
@@ -233,6 +239,18 @@ class Campaign:
         if budget.examples is not None and reached.examples >= budget.examples:
             raise _Over
         if budget.seconds is not None and time.perf_counter() - self._begun >= budget.seconds:
+            raise _Over
+
+    def _again(self, played: Played) -> None:
+        """A sample of runs is played twice: the simulator must not depend on anything it does not set.
+
+        Raises:
+            _Over: The two runs differ.
+        """
+        shape = played.plan.shape
+        differs = difference(played.told, play(self._stand, played.plan).told, shape)
+        if differs and not played.findings:
+            self._result.unstable = f"the same steps came out otherwise the second time: {differs}"
             raise _Over
 
     def _draw(self) -> None:
@@ -292,9 +310,7 @@ class Campaign:
         shown = [run for run in runs if any(each.rule == rule for each in run.findings)]
         shape = found.plan.shape
         differences = (difference(found.told, run.told, shape) for run in runs if run not in shown)
-        shortest = found
-        if len(shown) == REPLAYS or self._shrink_at is not self._stand:
-            shortest = self._shrunk(found)
+        shortest = self._shrunk(found, is_certain=len(shown) == REPLAYS)
         if self._corpus is not None:
             self._corpus.add(shortest.plan)
         return Case(
@@ -308,12 +324,14 @@ class Campaign:
             from_corpus=self._from_corpus,
         )
 
-    def _shrunk(self, found: Played) -> Played:
-        """The shortest run; the first one where the other stand does not show it at all."""
-        if self._shrink_at is self._stand:
-            return shrink(self._stand, found)
-        again = play(self._shrink_at, found.plan)
-        return shrink(self._shrink_at, again) if again.findings else found
+    def _shrunk(self, found: Played, *, is_certain: bool) -> Played:
+        """The shortest run: on the simulator where that shows it too, else where it was found."""
+        if self._shrink_at is not None:
+            with contextlib.suppress(UsageError), self._shrink_at() as stand:
+                again = play(stand, found.plan)
+                if again.findings:
+                    return shrink(stand, again)
+        return shrink(self._stand, found) if is_certain else found
 
 
 __all__ = ["PROFILES", "Budget", "Campaign", "Campaigned", "Case", "Corpus", "Profile"]

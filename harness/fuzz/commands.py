@@ -11,7 +11,7 @@ import shlex
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,8 @@ from ..verdict import RaceResult, Verdict
 from .campaign import PROFILES, Budget, Campaign, Campaigned, Corpus
 from .export import as_test, result_of, story
 from .reached import Reached
-from .stands import RACE, Stand, play
+from .simulated import SimStand
+from .stands import RACE, Played, Stand, play
 from .steps import Plan
 
 PROGRESS_S = 0.2
@@ -50,15 +51,16 @@ class Asked:
     must_reach: bool
     test_file: Path | None
 
-    def again(self, plan: Plan | None = None) -> str:
+    def again(self, played: Played | None = None) -> str:
         """The command that does it again: the one plan, or all of it."""
         parts = ["leaserace", "fuzz", "--target", self.target_name]
         if self.policy_file:
             parts += ["--policy", str(self.policy_file)]
-        if self.real and plan is None:
+        if played is not None:
+            real = ["--real"] if played.is_real else []
+            return shlex.join([*parts, *real, "--plan", played.plan.to_text()])
+        if self.real:
             parts.append("--real")
-        if plan is not None:
-            return shlex.join([*parts, "--plan", plan.to_text()])
         if self.budget.examples is not None:
             parts += ["--examples", str(self.budget.examples)]
         if self.budget.seconds is not None:
@@ -127,8 +129,8 @@ def fuzz(
     if plan is not None:
         return _replay(asked, plan)
     run_dir = make_run_dir(report_dir, "fuzz", asked.seed)
-    with _stand(asked, run_dir) as (stand, shrink_at), _progress() as tell:
-        result = _campaign(asked, stand, shrink_at, tell).run()
+    with _stand(asked, run_dir) as stand, _progress() as tell:
+        result = _campaign(asked, stand, tell).run()
     outcome, history = _outcome(asked, result)
     _write(asked, result, outcome, history, run_dir)
     if as_json:
@@ -139,7 +141,7 @@ def fuzz(
     return _status(asked, result)
 
 
-def _campaign(asked: Asked, stand: Stand, shrink_at: Stand | None, tell: Any) -> Campaign:
+def _campaign(asked: Asked, stand: Stand, tell: Any) -> Campaign:
     slug = re.sub(r"[^A-Za-z0-9]+", "-", asked.target_name).strip("-")
     kept = asked.report_dir / "fuzz"
     return Campaign(
@@ -148,20 +150,17 @@ def _campaign(asked: Asked, stand: Stand, shrink_at: Stand | None, tell: Any) ->
         seed=asked.seed,
         folder=None if asked.real else kept / "examples",
         corpus=Corpus(kept / f"{slug}{'-real' if asked.real else ''}.txt"),
-        shrink_at=shrink_at,
+        shrink_at=(lambda: SimStand(asked.target, asked.policy_file)) if asked.real else None,
         on_progress=tell,
     )
 
 
 @contextlib.contextmanager
-def _stand(asked: Asked, run_dir: Path) -> Iterator[tuple[Stand, Stand | None]]:
-    """Where plans are played, and where findings are shrunk if that is elsewhere."""
-    from .simulated import SimStand
-
-    simulated = SimStand(asked.target, asked.policy_file)
+def _stand(asked: Asked, run_dir: Path) -> Iterator[Stand]:
+    """Where plans are played."""
     if not asked.real:
-        with simulated:
-            yield simulated, None
+        with SimStand(asked.target, asked.policy_file) as simulated:
+            yield simulated
         return
     from .real import RealStand
 
@@ -173,7 +172,7 @@ def _stand(asked: Asked, run_dir: Path) -> Iterator[tuple[Stand, Stand | None]]:
         policy_file=asked.policy_file,
         smtp_port=asked.smtp_port,
     ) as stand:
-        yield stand, None
+        yield stand
 
 
 @contextlib.contextmanager
@@ -201,13 +200,14 @@ def _progress() -> Iterator[Any]:
 def _replay(asked: Asked, text: str) -> int:
     """Play one plan and tell what came of it."""
     plan = Plan.from_text(text)
-    with _stand(replace(asked, real=False), asked.report_dir) as (stand, _):
+    run_dir = make_run_dir(asked.report_dir, "fuzz", asked.seed)
+    with _stand(asked, run_dir) as stand:
         played = play(stand, plan)
     left_out = len(plan.steps) - len(played.told)
     if played.verdict is Verdict.VALID:
         click.echo(f"no finding: {len(played.told)} steps on {asked.target_name}")
     else:
-        click.echo(story(played, again=asked.again(played.plan)))
+        click.echo(story(played, again=asked.again(played)))
     if left_out:
         click.echo(f"{left_out} steps could not be made or were not reached")
     if asked.test_file is not None and played.findings:
@@ -220,7 +220,7 @@ def _outcome(asked: Asked, result: Campaigned) -> tuple[RunOutcome, History]:
     case = result.case
     if case is not None:
         race = result_of(
-            case.shortest, again=asked.again(case.shortest.plan), rounds=result.reached.examples
+            case.shortest, again=asked.again(case.shortest), rounds=result.reached.examples
         )
         history = case.shortest.history()
     else:
@@ -299,14 +299,15 @@ def _lines(asked: Asked, result: Campaigned, run_dir: Path) -> Iterator[str]:
     else:
         steps = f"{len(case.first.told)} steps, shrunk to {len(case.shortest.told)}"
         known = ", known from an earlier run" if case.from_corpus else ""
-        yield f"found after {case.after} runs and {case.after_s:.1f} s{known}: {steps}"
+        where = " on the simulator" if asked.real and not case.shortest.is_real else ""
+        yield f"found after {case.after} runs and {case.after_s:.1f} s{known}: {steps}{where}"
         if not case.is_certain:
             yield (
                 f"flaky: {case.shown} of {case.replays} replays showed it"
                 + (f"; {case.flaky}" if case.flaky else "")
             )
         yield ""
-        yield story(case.shortest, again=asked.again(case.shortest.plan))
+        yield story(case.shortest, again=asked.again(case.shortest))
         yield f"as a pytest file: {asked.test_file or run_dir / 'test_found.py'}"
     yield f"run folder: {run_dir}"
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib
 import json
 import re
+import tempfile
+from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from ..contract import Target
 from ..targets import load_target
 from ..verdict import RaceResult, Verdict
 from .stands import RACE, Played, play
@@ -43,7 +44,7 @@ def as_test(played: Played, target: str) -> str:
         def test_{name}(request):
             """{steps}
             """
-            check(PLAN, target_of(request, TARGET))
+            check(PLAN, target_of(request, TARGET){real})
         '''
     )
     return head.format(
@@ -53,6 +54,7 @@ def as_test(played: Played, target: str) -> str:
         target=json.dumps(target),
         plan=json.dumps(played.plan.to_text()),
         name=name,
+        real=", real=True" if played.is_real else "",
         steps=_in_docstring(steps).replace("\n", "\n    "),
     )
 
@@ -61,31 +63,38 @@ def _in_docstring(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"""', "'''")
 
 
-def replay(plan: str, target: str | Target) -> Played:
-    """Play a plan on the simulator.
+def replay(plan: str, target: str, *, real: bool = False) -> Played:
+    """Play a plan.
 
     Args:
         plan: Its text.
-        target: A target, or its name.
+        target: Name of a target.
+        real: On real processes instead of the simulator.
 
     Raises:
         UsageError: One of them can't be read.
     """
     from .simulated import SimStand
 
-    found = load_target(target) if isinstance(target, str) else target
-    with SimStand(found) as stand:
-        return play(stand, Plan.from_text(plan))
+    if not real:
+        with SimStand(load_target(target)) as stand:
+            return play(stand, Plan.from_text(plan))
+    from .real import RealStand
+
+    with (
+        tempfile.TemporaryDirectory(prefix="leaserace-") as folder,
+        RealStand(target, load_target(target), run_dir=Path(folder)) as processes,
+    ):
+        return play(processes, Plan.from_text(plan))
 
 
-def check(plan: str, target: str | Target) -> None:
+def check(plan: str, target: str, *, real: bool = False) -> None:
     """Fail with the story if a rule has a finding, or the plan can't be judged."""
     import pytest
 
-    played = replay(plan, target)
-    if played.verdict is Verdict.VALID:
-        return
-    raise pytest.fail.Exception(story(played), pytrace=False)
+    played = replay(plan, target, real=real)
+    if played.verdict is not Verdict.VALID:
+        raise pytest.fail.Exception(story(played), pytrace=False)
 
 
 def target_of(request: Any, usual: str) -> str:

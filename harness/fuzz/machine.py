@@ -105,6 +105,13 @@ class MailboxMachine(RuleBasedStateMachine):
 
     def _make(self, verb: Verb, codes: Codes) -> None:
         """A step of this kind, then what follows, until a rule has a finding."""
+        try:
+            self._make_all(verb, codes)
+        except BaseException:
+            self._is_over = True  # the target, or we, are at fault: there is no run to end
+            raise
+
+    def _make_all(self, verb: Verb, codes: Codes) -> None:
         stage = self.stage
         assert stage is not None
         is_again = verb in _ONCE and stage.told and stage.told[-1].step.verb is verb

@@ -17,6 +17,7 @@ from ..clocks import SystemClock
 from ..contract import Settings, Target, UsageError
 from ..engine import RaceRun
 from ..judging import result_of
+from ..processes.deadlines import RaceAborted
 from ..race import Race
 from ..scenario import Scenario, Variant
 from ..verdict import Finding
@@ -31,6 +32,12 @@ KIT_POINTS = frozenset(
     for f in ("acquire", "renew", "release", "send", "suppress")
     for point in ("think", "invoked", "returned")
 )
+
+
+class RealStage(Stage):
+    """A stage of processes."""
+
+    breaks = (RaceAborted,)
 
 
 class RealStand:
@@ -118,7 +125,7 @@ class RealStand:
         if not isinstance(race, Race):
             raise UsageError(_why(race, self._target_name))
         self._shape = shape
-        self._stage = Stage(
+        self._stage = RealStage(
             race,
             shape,
             points=frozenset(self._target.points) | KIT_POINTS,
@@ -131,10 +138,13 @@ class RealStand:
         """End the run: everybody goes on, the history is merged, the rules judge it."""
         stage = self._stage
         stage.finish()
-        for hand in stage.hands:
-            if hand.is_dead:
-                hand.actor.restart()
-        run: RaceRun = self._running.switch()
+        if stage.broken is not None:
+            run: RaceRun = self._running.throw(stage.broken)
+        else:
+            for hand in stage.hands:
+                if hand.is_dead:
+                    hand.actor.restart()
+            run = self._running.switch()
         self._running = None
         _, judgement = result_of(run)
         return Played(
@@ -144,6 +154,7 @@ class RealStand:
             info=run.info,
             judgement=judgement,
             problems=tuple(run.problems),
+            is_real=True,
         )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import inspect
 import random
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -18,17 +20,21 @@ from ..rules.base import Judge
 from ..scenario import Actor
 from ..simulation.driver import Bounds, Driver
 from ..simulation.engine import race_info
+from ..simulation.fence import Fence, patched
 from ..simulation.race import SimActor, SimRace
 from ..simulation.records import audit_events, race_begin
 from ..simulation.subjects import AGENT_IDS
 from ..simulation.task import Job, State, Task
 from ..simulation.world import Stuck, World
 from ..verdict import Finding
+from .hands import Told
 from .model import Model
 from .stage import Stage
 from .stands import RACE, Played, made
-from .steps import Shape
+from .steps import Shape, Step
 
+WATCHED_EVERY = 100
+"""Runs of which one is watched closely."""
 SIM_POINTS = ("think", "invoked", "returned")
 METHODS = ("acquire", "renew", "release", "send", "suppress", "lookup", "unsuppress", "override")
 KIT_POINTS = frozenset(f"{f}.{point}" for f in METHODS for point in SIM_POINTS)
@@ -107,6 +113,25 @@ class Behind:
         self._race.drive(lambda: task.state in {State.IDLE, State.DEAD})
 
 
+class SimStage(Stage):
+    """A stage on the simulator; every so many runs it is watched closely for what escapes it."""
+
+    breaks = (Stuck,)
+    fence: Fence
+    world: World
+    closely = False
+
+    def _guarded(self, make: Callable[[Step], Told | None], step: Step) -> Told | None:
+        if not self.closely:
+            return make(step)
+        gc.disable()  # Hypothesis reads a clock whenever the collector runs
+        try:
+            with self.fence.watching(self.world, closely=True):
+                return make(step)
+        finally:
+            gc.enable()
+
+
 class SimStand:
     """Plays on the simulator.
 
@@ -125,11 +150,16 @@ class SimStand:
 
     def __enter__(self) -> Self:
         """Let the world listen to points."""
-        self._folder = tempfile.TemporaryDirectory(prefix="leaserace-")
-        self._world = World(
-            self._target, workdir=Path(self._folder.name), policy_file=self._policy_file
-        )
-        listen(self._world)
+        self._stack = contextlib.ExitStack()
+        folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="leaserace-"))
+        world = World(self._target, workdir=Path(folder), policy_file=self._policy_file)
+        self._world = world
+        self._fence = Fence()
+        self._runs = 0
+        listen(world)
+        self._stack.callback(listen, None)
+        self._stack.callback(world.end)
+        self._stack.enter_context(patched(world))
         return self
 
     def __exit__(
@@ -138,10 +168,12 @@ class SimStand:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop the target."""
-        self._world.end()
-        listen(None)
-        self._folder.cleanup()
+        """Stop the target.
+
+        Raises:
+            UsageError: It did something the simulation can't control.
+        """
+        self._stack.__exit__(kind, error, trace)
 
     @property
     def findings(self) -> Sequence[Finding]:
@@ -162,7 +194,15 @@ class SimStand:
             events.append(event)
             judge.feed(event)
 
-        world.begin(self._info.settings, agents, sink)
+        try:
+            world.begin(self._info.settings, agents, sink)
+        except UsageError:
+            raise
+        except Exception as error:
+            raise UsageError(
+                f"target {self._target.name} can't be started in the simulator: "
+                f"{type(error).__name__}: {error}; run it on real processes"
+            ) from error
         world.record(race_begin(world, self._info))
         race = SimRace(
             world=world,
@@ -174,7 +214,7 @@ class SimStand:
             rng=random.Random(0),
         )
         now_ms = world.clock.peek_ms
-        self._stage = Stage(
+        self._stage = SimStage(
             race,
             shape,
             points=self.points,
@@ -182,16 +222,18 @@ class SimStand:
             errands=Behind(world, race),
             model=Model(race, now_ms),
         )
+        self._stage.fence, self._stage.world = self._fence, world
+        self._stage.closely = self._runs % WATCHED_EVERY == 0
+        self._runs += 1
         return self._stage
 
     def end(self) -> Played:
         """End the run."""
         problems: list[str] = []
-        try:
-            if not self.findings:
-                self._stage.finish()
-        except Stuck as error:
-            problems.append(str(error))
+        if not self.findings:
+            self._stage.finish()
+        if self._stage.broken is not None:
+            problems.append(str(self._stage.broken))
         if not self.findings:
             self._close(problems)
         judgement = self._judge.judgement()

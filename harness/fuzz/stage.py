@@ -46,6 +46,9 @@ class Stage:
         model: Says what is expected where nothing overlaps, or None.
     """
 
+    breaks: tuple[type[Exception], ...] = ()
+    """What is raised where a run can't go on."""
+
     def __init__(
         self,
         race: Race,
@@ -79,6 +82,8 @@ class Stage:
         """The last answer."""
         self._ends_ms: dict[int, int] = {}
         self.told: list[Told] = []
+        self.broken: Exception | None = None
+        """Why the run can't go on."""
 
     def _person(self, index: int) -> Contact:
         aliases = Capability.ALIASES in self.capabilities
@@ -88,14 +93,24 @@ class Stage:
 
     def do(self, step: Step) -> bool:
         """Make a step; False if it can't be made here, and nothing happened."""
+        if self.broken is not None:
+            return False
         if step.agent >= len(self.hands) or step.contact >= len(self.contacts):
             return False
         make: Callable[[Step], Told | None] = getattr(self, f"_{step.verb.replace('-', '_')}")
-        made = make(step)
+        try:
+            made = self._guarded(make, step)
+        except self.breaks as error:
+            self.broken = error
+            return False
         if made is None:
             return False
         self.told.append(made)
         return True
+
+    def _guarded(self, make: Callable[[Step], Told | None], step: Step) -> Told | None:
+        """Make a step under whatever watches it."""
+        return make(step)
 
     def finish(self) -> None:
         """Let everybody who stands still go on, so that every call ends."""

@@ -27,6 +27,7 @@ class Played:
         events: What was recorded, in order.
         info: What rules must know.
         judgement: What the rules said.
+        is_real: Whether it ran on real processes.
         problems: Why it can't be judged, one sentence each.
     """
 
@@ -36,6 +37,7 @@ class Played:
     info: RaceInfo
     judgement: Judgement
     problems: tuple[str, ...] = ()
+    is_real: bool = False
 
     def history(self) -> History:
         """What was recorded, under the race's name."""
