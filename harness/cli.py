@@ -42,6 +42,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "leaserace.harness.simulation.commands:twins",
         "Prove that every missing safeguard is found.",
     ),
+    "sweep": ("leaserace.harness.sweep.commands:sweep_", "Say how many agents a mailbox takes."),
 }
 """Command to where it is and what it does; each is imported only when it is asked for."""
 
