@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from leaserace.harness.sweep.cell import Cell
-from leaserace.harness.sweep.knee import Knee
+from leaserace.harness.sweep.knee import CONFLICTS_MAX, Knee
 from leaserace.harness.sweep.lengths import BY_POLICY, NONE
 from leaserace.harness.sweep.measured import Measured
 from leaserace.harness.sweep.plan import Sweep
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 _INK, _MUTED, _FAINT = "#24292F", "#57606A", "#D0D7DE"
 MARKERS = ("o", "s", "^", "D", "v", "P")
-ROUND = "#24292F"
+LINEAR_MAX = 20
+"""Numbers of agents that span more than this factor stand on a logarithmic axis."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,9 @@ class Panel:
         is_share: Whether the values are shares of 1.
         measured: The same of a real round, where that can be compared.
         expected: What the model gives for that round's own load.
-        scale: ``linear`` or ``log``.
+        ticks: Of a logarithmic axis that is linear from 0 to the second; none for a linear one.
+        limit: What the knee's rule allows, drawn as a dotted line; 0 for none.
+        offered: What there would be if nothing stood in the way, drawn as a dotted line.
     """
 
     title: str
@@ -46,7 +49,9 @@ class Panel:
     is_share: bool = False
     measured: Callable[[Measured], float] | None = None
     expected: Callable[[Measured], float | None] | None = None
-    scale: str = "linear"
+    ticks: tuple[float, ...] = ()
+    limit: float = 0.0
+    offered: Callable[[Cell], float] | None = None
 
 
 PANELS = (
@@ -56,17 +61,23 @@ PANELS = (
         is_share=True,
         measured=lambda each: each.conflict_rate,
         expected=lambda each: each.expected_rate,
+        ticks=(0.0, 0.01, 0.03, 0.1, 0.3, 1.0),
+        limit=CONFLICTS_MAX,
     ),
     Panel(
         title="Wait once refused, p95 (s)",
         value=lambda cell: cell.refused_wait_s["p95"],
         measured=lambda each: each.wait_p95_s,
-        scale="log",
+        ticks=(0.0, 1.0, 10.0, 60.0, 300.0, 1800.0, 10_800.0),
     ),
     Panel(title="Lease time idle", value=lambda cell: cell.idle_share, is_share=True),
     Panel(title="Replies blocked", value=lambda cell: cell.blocked_share, is_share=True),
     Panel(title="Bursts in the day", value=lambda cell: float(cell.bursts)),
-    Panel(title="Messages sent an hour", value=lambda cell: cell.per_hour),
+    Panel(
+        title="Messages sent an hour",
+        value=lambda cell: cell.per_hour,
+        offered=lambda cell: cell.tasks / cell.hours,
+    ),
 )
 
 
@@ -88,18 +99,22 @@ def _figure(found: Sweep) -> Figure:
 
     cooldowns = list(dict.fromkeys(cell.cooldown for cell in found.cells))
     rows = len(cooldowns)
-    figure = Figure(
-        figsize=(16, 1.3 + 2.6 * rows), layout="constrained", facecolor="white"
-    )
-    axes = figure.subplots(rows, len(PANELS), sharex=True, sharey="col", squeeze=False)
+    figure = Figure(figsize=(16, 1.3 + 2.6 * rows), layout="constrained", facecolor="white")
+    axes = figure.subplots(rows, len(PANELS), sharex=True, squeeze=False)
+    measured_row = cooldowns.index(NONE) if NONE in cooldowns else 0
     for row, cooldown in enumerate(cooldowns):
         cells = [cell for cell in found.cells if cell.cooldown == cooldown]
         knees = [knee for knee in found.knees if knee.cooldown == cooldown]
         for column, panel in enumerate(PANELS):
-            _draw(axes[row][column], panel, cells, knees)
-            _rounds(axes[row][column], panel, found.measured)
-            _dress(axes[row][column], panel, found, is_top=row == 0, is_bottom=row == rows - 1)
+            _draw(axes[row][column], panel, cells)
+            _knees(axes[row][column], knees, is_said=panel is PANELS[-1])
+            if row == measured_row:
+                _rounds(axes[row][column], panel, found.measured)
+            _dress(axes[row][column], panel, found)
         axes[row][0].set_ylabel(_row_name(cooldown), fontsize=10, fontweight="bold", color=_INK)
+    for column, panel in enumerate(PANELS):
+        axes[0][column].set_title(panel.title, fontsize=10, color=_INK)
+        axes[rows - 1][column].set_xlabel("agents", color=_MUTED)
     _title(figure, found)
     _legend(figure, found)
     return figure
@@ -115,74 +130,90 @@ def _leases(cells: Sequence[Cell]) -> list[str]:
     return list(dict.fromkeys(cell.lease for cell in cells))
 
 
-def _draw(axes: Axes, panel: Panel, cells: Sequence[Cell], knees: Sequence[Knee]) -> None:
-    """One line for each lease; a ring marks the knee."""
-    for place, lease in enumerate(_leases(cells)):
+def _draw(axes: Axes, panel: Panel, cells: Sequence[Cell]) -> None:
+    """One line for each lease, the first the widest, so that lines that coincide are all seen."""
+    leases = _leases(cells)
+    if panel.offered:
+        line = [cell for cell in cells if cell.lease == leases[0]]
+        offered = [panel.offered(cell) for cell in line]
+        axes.plot([cell.agents for cell in line], offered, ":", color=_MUTED, linewidth=1.2)
+    if panel.limit:
+        axes.axhline(panel.limit, color=_MUTED, linestyle=":", linewidth=1.2)
+    for place, lease in enumerate(leases):
         line = [cell for cell in cells if cell.lease == lease]
-        colour = palette.agent_colour(place)
+        size = len(leases) - place
         axes.plot(
             [cell.agents for cell in line],
             [panel.value(cell) for cell in line],
-            color=colour,
+            color=palette.agent_colour(place),
             marker=MARKERS[place % len(MARKERS)],
-            markersize=4.5,
-            linewidth=1.6,
+            markersize=3.0 + 1.8 * size,
+            linewidth=0.6 + 1.3 * size,
             zorder=3 + place,
         )
-        for knee in knees:
-            for cell in line:
-                if knee.lease == lease and knee.agents == cell.agents and not knee.is_open:
-                    axes.plot(
-                        [cell.agents], [panel.value(cell)], "o", markersize=12, zorder=12,
-                        markerfacecolor="none", markeredgecolor=palette.VIOLATION, markeredgewidth=1.5,
-                    )  # fmt: skip
+
+
+def _knees(axes: Axes, knees: Sequence[Knee], *, is_said: bool) -> None:
+    """A dashed line where one more agent stops paying; in the last column it is said as well."""
+    for agents in sorted({knee.agents for knee in knees if not knee.is_open and knee.agents}):
+        axes.axvline(agents, color=palette.VIOLATION, linestyle="--", linewidth=1.2, zorder=2)
+    if is_said:
+        said = "\n".join(f"{knee.lease}: {_takes(knee)}" for knee in knees)
+        axes.text(
+            0.03, 0.97, said, transform=axes.transAxes, va="top", fontsize=8,
+            color=palette.VIOLATION, zorder=20,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
+        )  # fmt: skip
+
+
+def _takes(knee: Knee) -> str:
+    if knee.is_open:
+        return f"{knee.agents:,} agents or more"
+    return f"about {count(knee.agents, 'agent')}" if knee.agents else "fewer than these"
 
 
 def _rounds(axes: Axes, panel: Panel, measured: Sequence[Measured]) -> None:
-    """Real rounds: filled what was measured, hollow what the model gives for the same load."""
+    """Real rounds, which run without a cooldown: filled as measured, hollow by the model."""
     if panel.measured is None:
         return
     for each in measured:
-        value = panel.measured(each)
-        if panel.scale == "log" and value <= 0:
-            continue
-        axes.plot([each.agents], [value], "*", markersize=9, color=ROUND, zorder=14)
+        axes.plot([each.agents], [panel.measured(each)], "*", ms=10, color=_INK, zorder=14)
         expected = panel.expected(each) if panel.expected else None
         if expected is not None:
             axes.plot(
-                [each.agents], [expected], "*", markersize=9, zorder=13,
-                markerfacecolor="white", markeredgecolor=ROUND,
+                [each.agents], [expected], "*", ms=10, zorder=13,
+                markerfacecolor="white", markeredgecolor=_INK,
             )  # fmt: skip
 
 
-def _dress(axes: Axes, panel: Panel, found: Sweep, *, is_top: bool, is_bottom: bool) -> None:
+def _dress(axes: Axes, panel: Panel, found: Sweep) -> None:
     from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter, StrMethodFormatter
 
+    plain = StrMethodFormatter("{x:,.0f}")
     numbers = sorted({cell.agents for cell in found.cells})
-    axes.set_xscale("log", base=2)
+    if numbers[-1] > LINEAR_MAX * numbers[0]:
+        axes.set_xscale("log", base=2)
     axes.xaxis.set_major_locator(FixedLocator(numbers))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-    if panel.scale == "log":
-        axes.set_yscale("symlog", linthresh=1.0)
+    axes.xaxis.set_major_formatter(plain)
+    top = max(panel.value(cell) for cell in found.cells)
+    if panel.offered:
+        top = max(top, *(panel.offered(cell) for cell in found.cells))
+    if panel.measured:
+        top = max([top, *(panel.measured(each) for each in found.measured)])
+    if panel.ticks:
+        axes.set_yscale("symlog", linthresh=panel.ticks[1])
+        axes.yaxis.set_major_locator(FixedLocator(panel.ticks))
         axes.yaxis.set_minor_locator(NullLocator())
-        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-    elif panel.is_share:
-        axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
-    else:
-        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-    axes.set_ylim(bottom=0)
+        top = 1.5 * max(top, panel.limit)
+    axes.set_ylim(0, 1.12 * top or 1.0)
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0) if panel.is_share else plain)
     axes.grid(color=_FAINT, linewidth=0.6)
     axes.tick_params(colors=_MUTED, labelsize=8, length=2)
-    axes.tick_params(axis="y", labelleft=True)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):
         axes.spines[side].set_color(_FAINT)
-    if is_top:
-        axes.set_title(panel.title, fontsize=10, color=_INK)
-    if is_bottom:
-        axes.set_xlabel("agents", color=_MUTED)
 
 
 def _title(figure: Figure, found: Sweep) -> None:
@@ -201,19 +232,26 @@ def _legend(figure: Figure, found: Sweep) -> None:
     from matplotlib.lines import Line2D
 
     handles = [
-        Line2D([], [], color=palette.agent_colour(place), marker=MARKERS[place % len(MARKERS)],
-               markersize=4.5, label=f"lease {lease}")  # fmt: skip
+        Line2D(
+            [],
+            [],
+            color=palette.agent_colour(place),
+            marker=MARKERS[place % len(MARKERS)],
+            markersize=4.5,
+            label=f"lease {lease}",
+        )
         for place, lease in enumerate(_leases(found.cells))
     ]
-    handles.append(
-        Line2D([], [], linestyle="", marker="o", markersize=10, markerfacecolor="none",
-               markeredgecolor=palette.VIOLATION, markeredgewidth=1.5,
-               label="knee: one more agent stops paying")  # fmt: skip
-    )
+    handles += [
+        Line2D([], [], color=palette.VIOLATION, linestyle="--", linewidth=1.2,
+               label="knee: one more agent stops paying"),
+        Line2D([], [], color=_MUTED, linestyle=":", linewidth=1.2,
+               label="limit of the rule; work there is"),
+    ]  # fmt: skip
     if found.measured:
-        star = {"linestyle": "", "marker": "*", "markersize": 9, "markeredgecolor": ROUND}
+        star: Any = {"linestyle": "", "marker": "*", "markersize": 10, "markeredgecolor": _INK}
         handles += [
-            Line2D([], [], markerfacecolor=ROUND, label="real contention round", **star),
+            Line2D([], [], markerfacecolor=_INK, label="real contention round", **star),
             Line2D([], [], markerfacecolor="white", label="model, for that round's load", **star),
         ]
     figure.legend(

@@ -42,9 +42,7 @@ def _options(*options: Callable[..., Any]) -> Callable[..., Any]:
         show_default=True,
         help="none, by-policy (by kind of message), or a length for every message.",
     ),
-    click.option(
-        "--contacts", type=click.IntRange(1, 10_000_000), default=1000, show_default=True
-    ),
+    click.option("--contacts", type=click.IntRange(1, 10_000_000), default=1000, show_default=True),
     click.option(
         "--rate",
         type=click.FloatRange(0.1, 3600),
@@ -60,7 +58,9 @@ def _options(*options: Callable[..., Any]) -> Callable[..., Any]:
         help="More messages than this to one contact within an hour are a burst.",
     ),
     click.option("--seed", type=int, default=1, show_default=True, help="Seed of every draw."),
-    click.option("--exact", is_flag=True, help="Run the target itself instead of its model; slower."),
+    click.option(
+        "--exact", is_flag=True, help="Run the target itself instead of its model; slower."
+    ),
     click.option(
         "--target",
         default=REFERENCE,

@@ -114,7 +114,9 @@ class Day:
         agent.is_busy = bool(queue)
         if queue:
             task = queue.popleft()
-            self._later(0 if task.token or task.asked_ms >= 0 else task.think_ms, self._ask, agent, task)
+            self._later(
+                0 if task.token or task.asked_ms >= 0 else task.think_ms, self._ask, agent, task
+            )
 
     def _put_aside(self, agent: _Agent, task: Task, until_ms: int) -> None:
         self._later(max(until_ms - self._now_ms, 0) + task.spread_ms, self._return, agent, task)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -91,25 +92,21 @@ class Exact:
             transport=self.transport,
         )
         try:
-            facts = self._target.start(env)
-            if self._target.now_ms() != EPOCH_MS:
-                raise UsageError(
-                    f"target {self._target.name!r} has a clock of its own: --exact needs one that "
-                    "takes clock and transport from its environment"
-                )
-            self._connect(env, facts)
+            self._connect(env)
         except BaseException:
             self._target.stop()
             self._folder.cleanup()
             raise
         return self
 
-    def _connect(self, env: Environment, facts: Any) -> None:
-        if facts:
-            env = Environment(
-                workdir=env.workdir, smtp=env.smtp, settings=env.settings,
-                policy_file=env.policy_file, clock=env.clock, transport=env.transport, facts=facts,
-            )  # fmt: skip
+    def _connect(self, env: Environment) -> None:
+        facts = self._target.start(env)
+        if self._target.now_ms() != EPOCH_MS:
+            raise UsageError(
+                f"target {self._target.name!r} has a clock of its own: --exact needs one that "
+                "takes clock and transport from its environment"
+            )
+        env = replace(env, facts=facts or {})
         for number in range(self._agents):
             context = AgentContext(
                 id=f"agent-{number + 1:02}", incarnation=0, env=env, clock=self._clock
@@ -201,5 +198,7 @@ def policy_with(path: Path | None, cooldown: Cooldown, workdir: Path) -> Path | 
 
 def _refused(what: str, answer: Any) -> Refused:
     if not isinstance(answer, Refused):
-        raise UsageError(f"{what} was answered by {answer!r:.100}: that is no answer of the contract")
+        raise UsageError(
+            f"{what} was answered by {answer!r:.100}: that is no answer of the contract"
+        )
     return answer

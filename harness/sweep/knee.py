@@ -101,7 +101,7 @@ def _sentence(row: Sequence[Cell], agents: int, why: str) -> str:
         )
     if not agents:
         return f"this mailbox takes fewer than {row[0].agents} agents: {why}"
-    return f"this mailbox takes about {agents} agent{'s' * (agents > 1)}: {why}"
+    return f"this mailbox takes about {_count(agents, 'agent')}: {why}"
 
 
 def _failures(cell: Cell) -> str:
@@ -110,5 +110,9 @@ def _failures(cell: Cell) -> str:
     if cell.blocked_share >= BLOCKED_MIN:
         said += f"; the cooldown blocks {cell.blocked_share:.0%} of the replies somebody waits for"
     if cell.bursts:
-        said += f"; {cell.bursts:,} bursts hit {cell.burst_contacts:,} contacts"
+        said += f"; {_count(cell.bursts, 'burst')} reached {_count(cell.burst_contacts, 'contact')}"
     return said and f"{said} (with {cell.agents} agents)"
+
+
+def _count(number: int, one: str) -> str:
+    return f"{number:,} {one}{'s' * (number != 1)}"

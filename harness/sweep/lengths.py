@@ -113,7 +113,9 @@ def _length(path: Path, values: Mapping[str, Any], name: str, default: float) ->
     value = values.get(name, default)
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 0 <= value <= LONGEST_S:
-        raise UsageError(f"policy {path}: {name} = {value!r}: give seconds, from 0 to {LONGEST_S:g}")
+        raise UsageError(
+            f"policy {path}: {name} = {value!r}: give seconds, from 0 to {LONGEST_S:g}"
+        )
     return float(value)
 
 

@@ -186,9 +186,7 @@ def day(traffic: Traffic, agents: int) -> list[list[Task]]:
                 number += 1
                 other, also = _also(rng, kind, agent, agents)
                 if also >= 0 and at_ms + also < DAY_MS:
-                    lists[other].append(
-                        Task(number, at_ms + also, Kind.FOLLOW_UP, contact, rng)
-                    )
+                    lists[other].append(Task(number, at_ms + also, Kind.FOLLOW_UP, contact, rng))
                     number += 1
     for tasks in lists:
         tasks.sort(key=lambda task: (task.at_ms, task.number))
