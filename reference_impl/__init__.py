@@ -12,6 +12,7 @@ leases         L, S3     who may work on a contact now, and whether a send holds
 idempotency    K         one logical send, however often it is asked for
 recipes        K7        how the caller's code makes a key
 suppression    C1, C7    the list nobody gets past
+inbound        O4, C6    what contacts write, and how they opt out (wording: in which words)
 cooldown       S5, C2-5  one timeline a contact: cooldown, contact load, override
 lint           O6        what is wrong with a message, before its key is looked at
 letters        C6, S8    a message on its way out: its opt-out and its bytes

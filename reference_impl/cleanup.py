@@ -11,7 +11,16 @@ from leaserace.harness.contract import SendState
 
 from .cooldown import Cooldown
 from .policy import Policy, ms
-from .records import ConflictRow, LeaseRow, OverrideRow, Row, SendRow, TimelineRow
+from .records import (
+    ConflictRow,
+    InboundRow,
+    LeaseRow,
+    OptOutRow,
+    OverrideRow,
+    Row,
+    SendRow,
+    TimelineRow,
+)
 from .stores.protocol import BATCH_ROWS, Store, Transaction
 
 
@@ -31,6 +40,7 @@ class CleanUp:
     def __init__(self, *, policy: Policy, store: Store, cooldown: Cooldown) -> None:
         self._deadline_s = policy.store_deadline_s
         self._keep_ms = ms(policy.keep_rows_s)
+        self._inbound_ms = ms(policy.inbound_s)
         self._window_ms = ms(policy.key_window_s)
         self._store = store
         self._cooldown = cooldown
@@ -49,6 +59,8 @@ class CleanUp:
             SendRow: self._send_is_old,
             OverrideRow: lambda row, now_ms: bool(row.until_ms <= now_ms),
             ConflictRow: lambda row, now_ms: bool(row.at_ms + self._keep_ms <= now_ms),
+            InboundRow: lambda row, now_ms: bool(row.at_ms + self._inbound_ms <= now_ms),
+            OptOutRow: lambda row, now_ms: bool(row.until_ms < now_ms),
         }
         removed = sum(self._sweep(kind, is_old) for kind, is_old in old.items())
         return removed + self._shorten_timelines()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -25,6 +25,7 @@ from .cooldown import Cooldown
 from .escalation import Escalation
 from .idempotency import Keys
 from .identity import Identity, InvalidAddress
+from .inbound import Inbound, OptOuts, Received, Taken
 from .inquiry import Inquiry
 from .leases import Leases
 from .lint import Lint
@@ -54,6 +55,8 @@ class Parts:
     keys: type[Keys] = Keys
     outbox: type[Outbox] = Outbox
     inquiry: type[Inquiry] = Inquiry
+    opt_outs: type[OptOuts] = OptOuts
+    inbound: type[Inbound] = Inbound
     sending: type[Sending] = Sending
 
 
@@ -103,6 +106,15 @@ class ReferenceMailbox:
         self._outbox = parts.outbox(
             agent=agent, policy=policy, audit=self._audit, cooldown=self._cooldown
         )
+        opt_outs = parts.opt_outs(policy)
+        self._inbound = parts.inbound(
+            policy=policy,
+            store=store,
+            identity=self._identity,
+            suppression=self._suppression,
+            opt_outs=opt_outs,
+            audit=self._audit,
+        )
         self._inquiry = parts.inquiry(
             policy=policy, store=store, transport=transport, outbox=self._outbox
         )
@@ -118,6 +130,7 @@ class ReferenceMailbox:
             suppression=self._suppression,
             cooldown=self._cooldown,
             outbox=self._outbox,
+            opt_outs=opt_outs,
             audit=self._audit,
         )
 
@@ -178,6 +191,22 @@ class ReferenceMailbox:
         return self._on_contact(
             "note_contact", address, lambda key: self._note_contact(key, channel)
         )
+
+    def receive(self, received: Received, release_token: int | None = None) -> Taken | Refused:
+        """Take a message a contact wrote, once; an opt-out in it is written first (spec: O4, C3).
+
+        Args:
+            received: The message.
+            release_token: Token of the caller's lease on the contact, to release it afterwards.
+        """
+        taken = self._answered("receive", lambda: self._inbound.take(received))
+        if release_token is not None and isinstance(taken, Taken):
+            self.release(taken.contact, release_token)
+        return taken
+
+    def opt_out(self, token: str, form: Mapping[str, str]) -> Noted | Refused:
+        """Honour a one-click opt-out at once (spec: C6)."""
+        return self._answered("opt_out", lambda: self._inbound.one_click(token, form))
 
     def clean_up(self) -> int | Refused:
         """Remove old rows; returns how many (spec: K5, L4)."""

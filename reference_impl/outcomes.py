@@ -162,6 +162,16 @@ def unfit(faults: Sequence[Fault]) -> Refused:
     return _refused(code, detail, faults=tuple(fault.code.value for fault in faults))
 
 
+def event_unusable(what: str, why: str) -> Refused:
+    """What came in can't be used as it is (spec: O4)."""
+    return _refused(Code.INVALID_MESSAGE, f"{what} can't be used: {why}")
+
+
+def opt_out_unknown(token: str) -> Refused:
+    """No message of ours carries this opt-out, or it was cleaned up after its time (spec: C6)."""
+    return _refused(Code.INVALID_MESSAGE, f"no message of ours has the opt-out {token[:40]!r}")
+
+
 def not_authorised(who: str, what: str) -> Refused:
     """Only a person may do this (spec: C1, C4)."""
     return _refused(Code.NOT_AUTHORISED, f"{who!r} may not {what}: a person has to")

@@ -42,6 +42,8 @@ class Policy:
         override_s: How long a person's override waits for the send it was made for.
         load_window_s: Over which contact load is counted.
         key_window_s: How long a completed idempotency key is replayed.
+        opt_out_s: How long the opt-out of a message works at least; 30 days or more (spec: C6).
+        inbound_s: How long a message that came in is known when it comes in again (spec: O4).
         keep_rows_s: How long a lease that ended, and a conflict, are kept before clean-up.
         escalate_after: Refusals by one and the same lease before a person must decide.
         transport_timeout_s: How long a hand-over may take.
@@ -64,6 +66,8 @@ class Policy:
     override_s: float = 3600.0
     load_window_s: float = 7 * 86_400.0
     key_window_s: float = 86_400.0
+    opt_out_s: float = 60 * 86_400.0
+    inbound_s: float = 90 * 86_400.0
     keep_rows_s: float = 86_400.0
     escalate_after: int = 3
     transport_timeout_s: float = 10.0
@@ -125,8 +129,8 @@ class Policy:
 LENGTHS = tuple(each.name for each in fields(Policy) if each.name.endswith("_s"))
 MORE_THAN_ZERO = dict.fromkeys(
     ("drafting_s", "sequence_step_s", "reply_s", "transport_timeout_s"), 0.001
-)
-"""Lengths that mean nothing at 0, with the least that does."""
+) | {"opt_out_s": 30 * 86_400.0}
+"""Lengths that mean nothing at 0, with the least that does (spec: C6)."""
 COUNTS = {"escalate_after": 1, "largest_message_bytes": 1}
 """Whole numbers, with the least that is allowed."""
 SWITCHES = ("commercial_needs_opt_out",)

@@ -150,6 +150,34 @@ class ConflictRow(Row, frozen=True, kw_only=True):
     at_ms: int
 
 
+class InboundRow(Row, frozen=True, kw_only=True):
+    """A message that came in, so that it is taken once (spec: O4).
+
+    Args:
+        key: Its Message-ID.
+        contact: Who wrote, or who opted out by it.
+        reason: ``opt-out``, or nothing.
+        at_ms: When it was taken.
+    """
+
+    contact: str
+    reason: str
+    at_ms: int
+
+
+class OptOutRow(Row, frozen=True, kw_only=True):
+    """Whom a message's opt-out belongs to (spec: C6).
+
+    Args:
+        key: What the message's opt-out headers carry.
+        contact: Recipient key.
+        until_ms: Until when it is kept at least.
+    """
+
+    contact: str
+    until_ms: int
+
+
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """One decision for the audit log; the store numbers it (spec: R3). Fields as in `AuditRecord`."""
 
@@ -178,5 +206,7 @@ TABLES: tuple[type[Row], ...] = (
     SuppressionRow,
     OverrideRow,
     ConflictRow,
+    InboundRow,
+    OptOutRow,
 )
 """Every table a store must have."""

@@ -20,6 +20,7 @@ from .audit import Audit
 from .cooldown import Cooldown
 from .idempotency import STATUS_SENT, Draft, Keys
 from .identity import Identity
+from .inbound import OptOuts
 from .leases import Leases, Standing
 from .letters import Letter
 from .lint import Lint
@@ -76,6 +77,7 @@ class Sending:
         suppression: The list (S4).
         cooldown: The timeline (S5).
         outbox: Send records (S6, S8).
+        opt_outs: Whom a message's opt-out belongs to (C6).
         audit: The log.
     """
 
@@ -93,6 +95,7 @@ class Sending:
         suppression: Suppression,
         cooldown: Cooldown,
         outbox: Outbox,
+        opt_outs: OptOuts,
         audit: Audit,
     ) -> None:
         self._agent = agent
@@ -108,6 +111,7 @@ class Sending:
         self._suppression = suppression
         self._cooldown = cooldown
         self._outbox = outbox
+        self._opt_outs = opt_outs
         self._audit = audit
 
     def send(self, message: Message) -> Sent | Refused:
@@ -225,6 +229,7 @@ class Sending:
             self._note_refused(tx, "send", draft, seen, refused)
             return refused
         row = self._outbox.authorise(tx, draft)
+        self._opt_outs.offer(tx, row, draft.message)
         if seen.cooldown_until_ms is not None:
             self._cooldown.use_override(tx, draft.contact)
         self._note_authorised(tx, row, seen)

@@ -48,19 +48,25 @@ class Suppression:
             event_at_ms: When it happened, where that was before now (spec: C7).
         """
         with self._store.transaction(self._deadline_s) as tx:
-            row = tx.get(SuppressionRow, contact) or SuppressionRow(key=contact)
-            event_at_ms = _when(event_at_ms, tx.now_ms)
-            late = self._is_late(row, event_at_ms)
-            if not late:
-                others = tuple(cause for cause in row.causes if cause.reason != reason)
-                causes = (*others, Cause(reason=reason, at_ms=event_at_ms))
-                tx.put(SuppressionRow(key=contact, causes=causes, cleared_at_ms=row.cleared_at_ms))
-            state = {"reason": reason, "event_at_ms": event_at_ms}
-            self._note(tx, "suppress_late" if late else "suppress", contact, row, state=state)
-            point("suppress.written", contact)
-            noted = Noted(at_ms=tx.now_ms)
+            noted = self.put_on(tx, contact, reason, event_at_ms)
         point("suppress.committed", contact)
         return noted
+
+    def put_on(
+        self, tx: Transaction, contact: str, reason: str, event_at_ms: int | None = None
+    ) -> Noted:
+        """The same in a transaction that does more: what comes in is recorded with it (spec: C3, O4)."""
+        row = tx.get(SuppressionRow, contact) or SuppressionRow(key=contact)
+        event_at_ms = _when(event_at_ms, tx.now_ms)
+        late = self._is_late(row, event_at_ms)
+        if not late:
+            others = tuple(cause for cause in row.causes if cause.reason != reason)
+            causes = (*others, Cause(reason=reason, at_ms=event_at_ms))
+            tx.put(SuppressionRow(key=contact, causes=causes, cleared_at_ms=row.cleared_at_ms))
+        state = {"reason": reason, "event_at_ms": event_at_ms}
+        self._note(tx, "suppress_late" if late else "suppress", contact, row, state=state)
+        point("suppress.written", contact)
+        return Noted(at_ms=tx.now_ms)
 
     def _is_late(self, row: SuppressionRow, event_at_ms: int) -> bool:
         """An event from before a person's clearance changes nothing (spec: C7)."""

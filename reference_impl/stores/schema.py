@@ -12,7 +12,9 @@ from ..records import (
     AnyRow,
     ConflictRow,
     FenceRow,
+    InboundRow,
     LeaseRow,
+    OptOutRow,
     OverrideRow,
     Row,
     SendRow,
@@ -68,6 +70,17 @@ CREATE TABLE IF NOT EXISTS conflict (
     count INTEGER NOT NULL,
     at_ms INTEGER NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS inbound (
+    key TEXT PRIMARY KEY,
+    contact TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    at_ms INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS opt_out (
+    key TEXT PRIMARY KEY,
+    contact TEXT NOT NULL,
+    until_ms INTEGER NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS audit (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     at_ms INTEGER NOT NULL,
@@ -91,6 +104,8 @@ NAMES: Mapping[type[Row], str] = {
     SuppressionRow: "suppression",
     OverrideRow: "override",
     ConflictRow: "conflict",
+    InboundRow: "inbound",
+    OptOutRow: "opt_out",
 }
 COLUMNS: Mapping[type[Row], tuple[str, ...]] = {
     kind: tuple(each.name for each in msgspec.structs.fields(kind)) for kind in TABLES

@@ -19,7 +19,9 @@ from leaserace.reference_impl.records import (
     Contacted,
     Decision,
     FenceRow,
+    InboundRow,
     LeaseRow,
+    OptOutRow,
     OverrideRow,
     Row,
     SendRow,
@@ -67,6 +69,8 @@ ROWS: tuple[Row, ...] = (
     SuppressionRow(key="é'; --", causes=(Cause(reason="bounce", at_ms=4),), cleared_at_ms=2),
     OverrideRow(key="a", person="grace", reason="she asked", at_ms=1, until_ms=2),
     ConflictRow(key="sales-01 a", token=3, count=2, at_ms=1),
+    InboundRow(key="<2@y>", contact="a", reason="opt-out", at_ms=1),
+    OptOutRow(key="0f", contact="a", until_ms=2),
 )
 
 
