@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from leaserace.harness.commands import load_scenarios
+
 FILES = {"inbox.py": "toy.py", "outbox.py": "process_targets.py"}
 """Toys: one for the simulator, one whose store is a file, for real processes."""
 SUPPORT = Path(__file__).parents[1] / "support"
@@ -16,6 +18,9 @@ PLUGIN = () if LOADED else ("-p", "leaserace.harness.pytest_plugin")
 """Loads the plugin where the package is imported from its sources."""
 QUIET = [f"no:{name}" for name in ("benchmark", "cacheprovider", "hypothesispytest")]
 COMMON = (*PLUGIN, *(part for name in QUIET for part in ("-p", name)), "--leaserace-seed", "7")
+
+ITEMS = sum(len(each.variants) for each in load_scenarios() if each.group in ("six", "beyond"))
+"""How many items the registered scenarios are: one a variant."""
 
 OWN = '''
 from leaserace.harness import Capability, Code, Lease, Settings, Variant, scenario

@@ -9,7 +9,7 @@ import pytest
 
 from leaserace.harness.contract import UsageError
 from leaserace.harness.own_scenarios import is_path, load_scenarios_from
-from tests.plugin.support import OWN, run
+from tests.plugin.support import ITEMS, OWN, run
 
 pytest_plugins = ["pytester"]
 
@@ -31,7 +31,7 @@ def test_a_file_of_scenarios_is_found(pytester: pytest.Pytester, mode: str) -> N
     pytester.makepyfile(race_ours=OWN)
     result = run(pytester, *SIMULATED, "--import-mode", mode, "-v", "-k", "two_tabs")
 
-    result.assert_outcomes(passed=2, deselected=29)
+    result.assert_outcomes(passed=2, deselected=ITEMS)
     result.stdout.fnmatch_lines(["race_ours.py::two_tabs[[]at once[]] PASSED*"])
 
 
@@ -40,7 +40,7 @@ def test_a_scenario_beside_tests_is_found(pytester: pytest.Pytester, mode: str) 
     pytester.makepyfile(test_ours=OWN + "\n\ndef test_plain():\n    pass\n")
     result = run(pytester, *SIMULATED, "--import-mode", mode, "test_ours.py", "-k", "test_ours")
 
-    result.assert_outcomes(passed=3, deselected=29)
+    result.assert_outcomes(passed=3, deselected=ITEMS)
 
 
 def test_a_scenario_without_a_target_fails(pytester: pytest.Pytester) -> None:
@@ -63,14 +63,14 @@ def test_conftest_names_the_target_once(pytester: pytest.Pytester) -> None:
     pytester.makeconftest("def pytest_leaserace_target(config):\n    return 'inbox:toy'\n")
     result = run(pytester, *SIMULATED, "-k", "two_spellings and order", target=None)
 
-    result.assert_outcomes(passed=1, deselected=28)
+    result.assert_outcomes(passed=1, deselected=ITEMS - 1)
 
 
 def test_the_ini_file_names_the_target_and_the_engine(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\nleaserace_target = inbox:toy\nleaserace_engine = simulation\n")
     result = run(pytester, "-k", "two_spellings and order", target=None)
 
-    result.assert_outcomes(passed=1, deselected=28)
+    result.assert_outcomes(passed=1, deselected=ITEMS - 1)
 
 
 def test_one_file_is_run_without_the_races_where_the_target_is_only_configured(
@@ -102,7 +102,7 @@ def test_the_simulation_fixture_is_a_race(pytester: pytest.Pytester) -> None:
     )
     result = run(pytester, "test_ours.py", "-k", "one_holder")
 
-    result.assert_outcomes(passed=1, deselected=29)
+    result.assert_outcomes(passed=1, deselected=ITEMS)
 
 
 def test_a_finding_fails_a_test_that_asserts_nothing(pytester: pytest.Pytester) -> None:
@@ -120,7 +120,7 @@ def test_a_finding_fails_a_test_that_asserts_nothing(pytester: pytest.Pytester) 
     )
     result = run(pytester, "test_ours.py", "-k", "test_stale", target="inbox:toy_without_fence")
 
-    result.assert_outcomes(failed=1, deselected=29)
+    result.assert_outcomes(failed=1, deselected=ITEMS)
     result.stdout.fnmatch_lines(["sales-01 sent*", "*rule tokens.stale_never_sends*"])
     assert "pytest_races.py" not in result.stdout.str()
 
@@ -135,7 +135,7 @@ def test_the_tests_own_assertion_is_shown_where_it_stands(pytester: pytest.Pytes
     )
     result = run(pytester, "test_ours.py", "-k", "test_wrong")
 
-    result.assert_outcomes(failed=1, deselected=29)
+    result.assert_outcomes(failed=1, deselected=ITEMS)
     result.stdout.fnmatch_lines([">*assert len(leases) == 2", "test_ours.py:*: AssertionError"])
 
 
@@ -163,7 +163,7 @@ def test_the_race_fixture_starts_real_processes(pytester: pytest.Pytester) -> No
     )
     result = run(pytester, "test_ours.py", "-k", "test_stale", target="outbox:Toy", apart=True)
 
-    result.assert_outcomes(failed=1, deselected=29)
+    result.assert_outcomes(failed=1, deselected=ITEMS)
     result.stdout.fnmatch_lines(["*rule tokens.stale_never_sends*", "*goes on*"])
 
 
