@@ -5,7 +5,8 @@ earlier leases (spec: L4, L9). Legal: ``grant 41, release, grant 42``. Illegal: 
 grant 1``, so that a draft from long ago is as good as a new one.
 Isolation: every lease is ended before the next claim, so `leases.one_live` has nothing to say.
 
-Twin caught: `without_lasting_counter`, by `tokens.rise`. Public reports: B4, B10.
+Twins caught: `without_lasting_counter`, by `tokens.rise`; `without_fencing_check`, by
+`tokens.stale_never_sends`. Public reports: B4, B10.
 """
 
 from __future__ import annotations

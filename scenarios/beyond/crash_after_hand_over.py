@@ -5,7 +5,8 @@ Legal: ``send k, crash, restart, send k -> send_status_unknown``, and the look-u
 Illegal: the retry of the restarted agent executes.
 Isolation: cooldown 0 and the lease still held: only the send record can stop the second mail.
 
-Twins caught: `without_dispatching_state` and `without_key_before_delivery`, both by `sends.once`.
+Twins caught: `without_dispatching_state` and `without_key_before_delivery`, both by `sends.once`, or by
+`scenario.expected` where nothing had left yet.
 Public reports: B44, B62, B74, B108, B109, B110.
 """
 

@@ -6,8 +6,8 @@ Illegal: B's lease is gone and C is granted the contact while B works on it.
 Isolation: nothing expires after the takeover and nothing is sent before the last claim, so that
 neither expiry nor fence can hide a lease that was freed.
 
-Twins caught: `without_release_owner`, `without_release_token` and `without_owner_check`, all by
-`leases.release_by_holder`. Public reports: B1, B2, B4, B30.
+Twins caught: `without_release_owner` and `without_owner_check`, by `leases.release_by_holder`;
+`without_release_token`, by that or by `leases.one_live`. Public reports: B1, B2, B4, B30.
 """
 
 from __future__ import annotations

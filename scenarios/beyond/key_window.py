@@ -5,7 +5,7 @@ a new request (spec: K2, K5). Legal: ``send k, window - 1 later send k -> replay
 send k -> sent anew``. Illegal: the key is forgotten inside the window the policy states.
 Isolation: cooldown 0 and a live lease, so that only the key can stop a second mail.
 
-Twin caught: `without_window_for_retry`, by `sends.once`. Public reports: B42, B48, B49.
+Twin caught: `without_window_for_retry`, by `keys.replay_is_original`. Public reports: B42, B48, B49.
 """
 
 from __future__ import annotations

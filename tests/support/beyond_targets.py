@@ -1,0 +1,109 @@
+"""The reference with a safeguard removed that no shipped twin lacks: each makes one race fail."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from leaserace.harness.contract import AgentContext, Lease, Refused, SendState, Sent, Target
+from leaserace.reference_impl.cooldown import Cooldown
+from leaserace.reference_impl.idempotency import Draft, Keys
+from leaserace.reference_impl.identity import Identity, RecipientKey
+from leaserace.reference_impl.leases import Leases, Standing
+from leaserace.reference_impl.mailbox import Parts, ReferenceMailbox
+from leaserace.reference_impl.outcomes import send_unknown
+from leaserace.reference_impl.policy import Situation
+from leaserace.reference_impl.records import SendRow, TimelineRow
+from leaserace.reference_impl.stores.protocol import Transaction
+from leaserace.reference_impl.suppression import Suppression
+from leaserace.reference_impl.target import ReferenceTarget
+
+
+class LetterIdentity(Identity):
+    """Compares addresses letter by letter, case aside."""
+
+    def key(self, address: str) -> RecipientKey:
+        return replace(super().key(address), key=address.strip().casefold())
+
+
+class EndlessKeys(Keys):
+    """Never forgets a key."""
+
+    def _in_window(self, row: SendRow, now_ms: int) -> bool:
+        return True
+
+
+class StubbornKeys(Keys):
+    """Takes a sure refusal for an unknown outcome."""
+
+    def answer(self, row: SendRow, draft: Draft) -> Sent | Refused | None:
+        return send_unknown(row) if row.state is SendState.WITHDRAWN else super().answer(row, draft)
+
+
+class NoKeys(Keys):
+    """Looks no key up."""
+
+    def find(self, tx: Transaction, key: str) -> SendRow | None:
+        return None
+
+
+class RestartedKeys(Keys):
+    """Knows nothing of what was sent before the restart."""
+
+    def normalise(self, key: str | None) -> str:
+        return super().normalise(key) + ".restarted"
+
+
+class ErasingCooldown(Cooldown):
+    """An override takes the timeline away."""
+
+    def use_override(self, tx: Transaction, contact: str) -> None:
+        super().use_override(tx, contact)
+        tx.delete(TimelineRow, contact)
+
+
+class LastingCooldown(Cooldown):
+    """An override is never used up."""
+
+    def use_override(self, tx: Transaction, contact: str) -> None:
+        return
+
+
+class OpenSuppression(Suppression):
+    """Takes anybody for a person."""
+
+    def is_person(self, name: str) -> bool:
+        return bool(name)
+
+
+class RevivingLeases(Leases):
+    """Renews whatever it is asked to."""
+
+    def _may_renew(self, standing: Standing, token: int) -> Refused | None:
+        return None
+
+    def _extend(self, tx: Transaction, standing: Standing) -> Lease:
+        if standing.lease is None:
+            return self._grant(tx, standing, Situation.DRAFTING)
+        return super()._extend(tx, standing)
+
+
+class ForgetfulTarget(ReferenceTarget):
+    """A restarted agent gets keys that know nothing."""
+
+    def connect(self, agent: AgentContext) -> ReferenceMailbox:
+        self.parts = Parts(keys=RestartedKeys if agent.incarnation else Keys)
+        return super().connect(agent)
+
+
+LACKING: dict[str, Target] = {
+    "without_identity": ReferenceTarget(Parts(identity=LetterIdentity)),
+    "without_keys": ReferenceTarget(Parts(keys=NoKeys)),
+    "without_window_end": ReferenceTarget(Parts(keys=EndlessKeys)),
+    "without_second_try": ReferenceTarget(Parts(keys=StubbornKeys)),
+    "without_keys_over_restarts": ForgetfulTarget(),
+    "without_kept_cooldown": ReferenceTarget(Parts(cooldown=ErasingCooldown)),
+    "without_end_of_override": ReferenceTarget(Parts(cooldown=LastingCooldown)),
+    "without_persons": ReferenceTarget(Parts(suppression=OpenSuppression)),
+    "without_renewal_check": ReferenceTarget(Parts(leases=RevivingLeases)),
+}
+"""By what is missing."""
