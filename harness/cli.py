@@ -43,6 +43,22 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Prove that every missing safeguard is found.",
     ),
     "sweep": ("leaserace.harness.sweep.commands:sweep_", "Say how many agents a mailbox takes."),
+    "judge": (
+        "leaserace.harness.judge.commands:judge",
+        "Judge an audit log of your own system.",
+    ),
+    "compare": (
+        "leaserace.harness.compare_command:compare_",
+        "Say what changed between two runs.",
+    ),
+    "contacts": (
+        "leaserace.harness.list_command:contacts",
+        "Check a contact list before anything is automated.",
+    ),
+    "export": (
+        "leaserace.harness.export_command:export",
+        "Write a history for other checkers.",
+    ),
 }
 """Command to where it is and what it does; each is imported only when it is asked for."""
 

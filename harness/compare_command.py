@@ -31,7 +31,7 @@ from .verdict import Verdict
 def compare_(
     *, runs: tuple[Path, ...], baseline: Path | None, tolerance: float, as_json: bool
 ) -> int:
-    r"""Say which verdicts, rates and waits changed from one run to another, with intervals.
+    """Say which verdicts, rates and waits changed from one run to another, with intervals.
 
     A RUN is a run's folder or its verdict.json: before and after an agent was added, or a lease length
     changed. With --baseline the exit status is 1 on a regression, 4 where something that was valid
@@ -40,7 +40,7 @@ def compare_(
     \b
     leaserace compare .leaserace/RUN1 .leaserace/RUN2
     leaserace compare .leaserace/latest --baseline main/verdict.json
-    """
+    """  # noqa: D301 - click reads \b as "leave these lines as they are"
     wanted = 1 if baseline else 2
     if len(runs) != wanted:
         raise UsageError(

@@ -46,7 +46,7 @@ def report(
     github: bool,
     as_json: bool,
 ) -> int:
-    r"""Show a recorded run again and rebuild its files from its history.
+    """Show a recorded run again and rebuild its files from its history.
 
     RUN is the run's folder, by default the latest under .leaserace; a folder that has only a
     history.jsonl is judged again. The exit status is the verdict's.
@@ -55,7 +55,7 @@ def report(
     leaserace report                          the latest run
     leaserace report .leaserace/RUN --open    another one, in the browser
     leaserace report --csv --png              with tables and a picture
-    """
+    """  # noqa: D301 - click reads \b as "leave these lines as they are"
     from . import rebuild
 
     made = rebuild.read_back(run)

@@ -62,7 +62,7 @@ def judge(
     report_dir: Path,
     as_json: bool,
 ) -> int:
-    r"""Judge the audit log of a mailbox: JSON Lines or CSV, of any size, also gzip.
+    """Judge the audit log of a mailbox: JSON Lines or CSV, of any size, also gzip.
 
     All rules that the log's fields can support are judged; the others are named, with what is
     missing. The answer: verdict, duplicates, double contacts, and for each the line of the log and the
@@ -71,7 +71,7 @@ def judge(
     \b
     leaserace judge --suggest audit.jsonl > mapping.toml    draft a mapping, then look it over
     leaserace judge audit.jsonl --mapping mapping.toml
-    """
+    """  # noqa: D301 - click reads \b as "leave these lines as they are"
     if only_suggest:
         click.echo(suggest(log), nl=False)
         return 0
