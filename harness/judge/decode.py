@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from ..contract import UsageError
-from .lines import LINE_MAX_BYTES, WHOLE, Chunk, Span, read_chunks
+from .lines import LINE_MAX_BYTES, Chunk, read_chunks
 from .problems import Problems
 from .values import TEXT_MAX
 
@@ -80,32 +80,34 @@ def _dig(found: Found, steps: Iterable[Step]) -> Any:
     return None
 
 
-def json_lines(
-    file: BinaryIO, layout: Layout, problems: Problems, span: Span = WHOLE
-) -> Iterator[Decoded]:
-    """Each object of a JSON Lines file; a line that is a list gives each of its objects.
+class JsonLines:
+    """Decodes the lines of a JSON Lines file; a line that is a list gives each of its objects.
 
     Args:
-        file: Opened for bytes.
         layout: What is wanted.
-        problems: Where unreadable lines are noted; reading ends when it says so.
-        span: Which part of the file.
+        problems: Where unreadable lines are noted.
     """
-    names = [f"f{place}" for place in range(len(layout.tops))]
-    wanted = msgspec.defstruct(
-        "Wanted",
-        [(name, Any, None) for name in (*names, "nothing")],
-        rename={**dict(zip(names, layout.tops, strict=True)), "nothing": " nothing"},
-        frozen=True,
-        gc=False,
-    )
-    decode = msgspec.json.Decoder(wanted).decode
-    decode_list = msgspec.json.Decoder(list[wanted]).decode  # type: ignore[valid-type]
-    take = operator.attrgetter(*names, "nothing")
-    complete = layout.complete if layout.deep else None
-    for chunk in read_chunks(file, span):
-        if chunk.problem and problems.add(chunk.number, chunk.problem):
-            return
+
+    def __init__(self, layout: Layout, problems: Problems) -> None:
+        names = [f"f{place}" for place in range(len(layout.tops))]
+        wanted = msgspec.defstruct(
+            "Wanted",
+            [(name, Any, None) for name in (*names, "nothing")],
+            rename={**dict(zip(names, layout.tops, strict=True)), "nothing": " nothing"},
+            frozen=True,
+            gc=False,
+        )
+        self._layout = layout
+        self._problems = problems
+        self._decode = msgspec.json.Decoder(wanted).decode
+        self._decode_list = msgspec.json.Decoder(list[wanted]).decode  # type: ignore[valid-type]
+        self._take = operator.attrgetter(*names, "nothing")
+
+    def each(self, chunk: Chunk) -> Iterator[Decoded]:
+        """Each object of some lines; it ends early where reading is given up."""
+        decode, take, layout = self._decode, self._take, self._layout
+        if chunk.problem:
+            self._problems.add(chunk.number, chunk.problem)
         number, offset = chunk.number - 1, chunk.offset
         for data in chunk.lines:
             number += 1
@@ -114,14 +116,27 @@ def json_lines(
                     found = take(decode(data))
                     if len(data) > LONG_BYTES:
                         found = _cut(found)
-                    yield number, offset, 0, complete(found) if complete else found
+                    yield number, offset, 0, layout.complete(found) if layout.deep else found
                 else:
-                    for item, each in enumerate(decode_list(data)):
+                    for item, each in enumerate(self._decode_list(data)):
                         yield number, offset, item, layout.complete(_cut(take(each)))
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                if data.strip() and problems.add(number, _json_problem(chunk, data, error)):
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                if data.strip() and self._problems.add(number, _json_problem(chunk, data, error)):
                     return
             offset += len(data) + 1
+
+    def columns(self, chunk: Chunk) -> list[Found] | None:
+        """The values of some lines, field by field; None if any line needs a closer look."""
+        lines = chunk.lines
+        if not lines or chunk.problem or max(map(len, lines)) > LONG_BYTES:
+            return None
+        try:
+            found = list(map(self._take, map(self._decode, lines)))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
+        if self._layout.deep:
+            found = list(map(self._layout.complete, found))
+        return list(zip(*found, strict=True))
 
 
 def _cut(found: Found) -> Found:
@@ -222,4 +237,4 @@ class _Rows:
                     return None
 
 
-__all__ = ["Decoded", "Found", "Layout", "csv_rows", "json_lines"]
+__all__ = ["Decoded", "Found", "JsonLines", "Layout", "csv_rows"]

@@ -70,7 +70,7 @@ def key_function(name: str, aliases: Mapping[str, str]) -> tuple[KeyOf, str]:
     return plain(table), PLAIN
 
 
-class Contacts:
+class Contacts(dict[str, str]):
     """Addresses to contacts, remembered; what is no address stands for itself, and is counted.
 
     Args:
@@ -82,24 +82,21 @@ class Contacts:
     """
 
     def __init__(self, key_of: KeyOf) -> None:
+        super().__init__()
         self._key_of = key_of
-        self._known: dict[str, str] = {}
         self.strange = 0
         self.example = ""
 
-    def __getitem__(self, address: str) -> str:
-        known = self._known.get(address)
-        if known is not None:
-            return known
-        if len(self._known) >= CACHED:
-            self._known.clear()
+    def __missing__(self, address: str) -> str:
+        if len(self) >= CACHED:
+            self.clear()
         try:
             key = self._key_of(address)
         except ValueError as error:
             self.strange += 1
             self.example = self.example or str(error)
             key = address.strip().lower()
-        self._known[address] = key
+        self[address] = key
         return key
 
 

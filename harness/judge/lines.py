@@ -10,7 +10,8 @@ from typing import BinaryIO, NamedTuple, cast
 
 from ..contract import UsageError
 
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 17
+"""What is made of one block should stay in the processor's cache: a megabyte takes twice as long."""
 LINE_MAX_BYTES = 4 << 20
 """A longer line is skipped without being kept; it is counted as unreadable."""
 GZIP_MAGIC = b"\x1f\x8b"

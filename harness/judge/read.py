@@ -8,6 +8,7 @@ What each field becomes is in `values`, what a row's places mean in `records`.
 from __future__ import annotations
 
 import fnmatch
+import itertools
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -15,9 +16,10 @@ from typing import Any, BinaryIO
 
 from ..contract import Code, UsageError
 from . import values
-from .decode import Decoded, Found, Layout, csv_rows, json_lines
+from .columns import Columns
+from .decode import Decoded, Found, JsonLines, Layout, csv_rows
 from .identity import Contacts, key_function
-from .lines import WHOLE, Span, open_log
+from .lines import WHOLE, Span, open_log, read_chunks
 from .mapping import RESULTS, Action, Mapping, Phase
 from .problems import BadLine, Left, Problems
 from .records import CORE
@@ -32,6 +34,7 @@ Todo = tuple[tuple[int, values.Convert, str], ...]
 EARLY_LINES = 1_000
 """By then each field that no line can do without must have been seen."""
 NAMES_CACHED = 10_000
+BATCH = 2_000
 TYPES_CACHED = 1_000
 NEEDED = ("time", "event", "recipient")
 OPTIONAL: dict[str, str] = {
@@ -106,11 +109,11 @@ class Reader:
         self.seen = Seen()
         told = mapping.actions()
         self.actions: list[tuple[Action, ...]] = list(told.values())
-        self._events = _Names(list(told))
-        self._codes: dict[str, str] = {str(code): str(code) for code in Code}
-        self._codes.update({result: result for result in RESULTS})
-        self._codes.update(mapping.codes)
-        self._needs_code = [
+        self.events = _Names(list(told))
+        self.codes: dict[str, str] = {str(code): str(code) for code in Code}
+        self.codes.update({result: result for result in RESULTS})
+        self.codes.update(mapping.codes)
+        self.needs_code = [
             any(
                 each.phase in {Phase.WHOLE, Phase.END} and each.f not in {"delivery", "dispatch"}
                 for each in actions
@@ -122,25 +125,25 @@ class Reader:
         )
         self._paths = wanted_fields(mapping)
         self._layout = Layout(self._paths, nested=not self._is_csv)
-        self._at, self._nothing = self._layout.at, self._layout.nothing
-        self._event_parts = [at for name, at in self._at.items() if name.startswith("event.")]
-        self.absent = dict(self._at)
+        self.at, self.nothing = self._layout.at, self._layout.nothing
+        self.event_parts = [at for name, at in self.at.items() if name.startswith("event.")]
+        self.absent = dict(self.at)
         stored = stored_fields(mapping)
         self.place = {name: at for at, name in enumerate([*CORE, *stored])}
         """Field of a record to its place in a row."""
-        self._at_recipient = self._at["recipient"]
-        self._at_event = self._at.get("event", -1)
+        self.at_recipient = self.at["recipient"]
+        self.at_event = self.at.get("event", -1)
         self._has_more = bool(
             mapping.intent.fields
             or mapping.state.fields
             or any(mapping.has(name) for name in SPECIAL)
         )
         field_of = {place: name for name, place in OPTIONAL.items() if mapping.has(name)}
-        self._stored = [field_of.get(name, "") for name in stored]
+        self.stored = [field_of.get(name, "") for name in stored]
         self._pick: Callable[[Found], Found] = operator.itemgetter(
-            *(self._at[name] if name else self._nothing for name in self._stored)
+            *(self.at[name] if name else self.nothing for name in self.stored)
         )
-        self._converts = self._conversions()
+        self.converts = self._conversions()
         self._todos: dict[tuple[type, ...], Todo] = {}
 
     def _conversions(self) -> dict[str, values.Convert]:
@@ -157,42 +160,54 @@ class Reader:
     def _todo(self, types: tuple[type, ...]) -> Todo:
         """What of the stored values needs converting, if they are of these types."""
         todo = tuple(
-            (len(CORE) + at, self._converts[name], name)
-            for at, (name, kind) in enumerate(zip(self._stored, types, strict=True))
-            if name and kind is not type(None) and kind is not _FINE.get(self._converts[name])
+            (len(CORE) + at, self.converts[name], name)
+            for at, (name, kind) in enumerate(zip(self.stored, types, strict=True))
+            if name and kind is not type(None) and kind is not _FINE.get(self.converts[name])
         )
         if len(self._todos) < TYPES_CACHED:
             self._todos[types] = todo
         return todo
 
-    def rows(self) -> Iterator[Row]:
-        """All rows of the log, in the order of its lines.
+    def batches(self) -> Iterator[list[Row]]:
+        """All rows of the log, some at a time, in the order of its lines.
 
         Raises:
             UsageError: The file can't be read, or has no field that no line can do without.
         """
         with open_log(self.path) as file:
-            yield from self._rows(self._decoded(file))
+            yield from self._csv(file) if self._is_csv else self._json(file)
 
-    def _decoded(self, file: BinaryIO) -> Iterator[Decoded]:
-        if not self._is_csv:
-            return json_lines(file, self._layout, self.problems, self._span)
+    def _json(self, file: BinaryIO) -> Iterator[list[Row]]:
+        lines = JsonLines(self._layout, self.problems)
+        columns = Columns(self, lines)
+        for chunk in read_chunks(file, self._span):
+            rows = columns.rows(chunk)
+            if rows is None:
+                rows = list(self._rows(lines.each(chunk)))
+            yield rows
+            if self.problems.gave_up_at:
+                return
+
+    def _csv(self, file: BinaryIO) -> Iterator[list[Row]]:
         delimiter = self.mapping.delimiter
         if delimiter == "," and self.path.name.removesuffix(".gz").lower().endswith(".tsv"):
             delimiter = "\t"
-        return csv_rows(file, self._layout, self.problems, delimiter=delimiter)
+        decoded = csv_rows(file, self._layout, self.problems, delimiter=delimiter)
+        rows = self._rows(decoded)
+        while batch := list(itertools.islice(rows, BATCH)):
+            yield batch
 
     # -- mapping ---------------------------------------------------------------------------------
 
     def _rows(self, decoded: Iterable[Decoded]) -> Iterator[Row]:
         problems, seen, missing = self.problems, self.seen, self.absent
         to_ns = parser(self.mapping.time.format, self.zones)
-        at_time, at_item, row_of = self._at["time"], self.place["item"], self._row
+        at_time, at_item, row_of = self.at["time"], self.place["item"], self._row
         for number, offset, item, found in decoded:
             seen.lines = number
             if missing:
                 self._tick(found)
-                if number == EARLY_LINES:
+                if number >= EARLY_LINES:
                     self.check_absent([name for name in missing if name in NEEDED])
             try:
                 rows = row_of(found)
@@ -213,7 +228,7 @@ class Reader:
     def _why(self, error: Exception, found: Found) -> str:
         if not isinstance(error, NoTime):
             return str(error)
-        value = found[self._at["time"]]
+        value = found[self.at["time"]]
         field = f"field {self.mapping.time.field!r} (time)"
         return f"{field} is missing" if value is None else f"{field}: {str(value)[:80]!r} {error}"
 
@@ -222,7 +237,7 @@ class Reader:
         event = self._event(found)
         if event is None or not self.actions[event]:
             return ()
-        recipient = found[self._at_recipient]
+        recipient = found[self.at_recipient]
         if not recipient:
             self.left.no_recipient += 1
             return ()
@@ -246,7 +261,7 @@ class Reader:
 
     def _more(self, found: Found, row: Row, event: int) -> None:
         """Fields that take more than a conversion."""
-        at, nothing, where = self._at, self._nothing, self.place
+        at, nothing, where = self.at, self.nothing, self.place
         code = self._code(found, event)
         if "code" in where:
             row[where["code"]] = code
@@ -274,14 +289,14 @@ class Reader:
     def _state(self, found: Found) -> Any:
         """The policy state of a refusal; one field that is an object stands for itself."""
         fields = self.mapping.state.fields
-        told = {path: found[self._at[f"state.{place}"]] for place, path in enumerate(fields)}
+        told = {path: found[self.at[f"state.{place}"]] for place, path in enumerate(fields)}
         only = told[fields[0]] if len(fields) == 1 else None
         return only if type(only) is dict else told
 
     def _from_length(self, found: Found, row: Row, name: str, length_ms: int) -> int:
         """An end in milliseconds, or a begin in nanoseconds, that the log gives as a length."""
         try:
-            t = parser(self.mapping.time.format, self.zones)(found[self._at["time"]])
+            t = parser(self.mapping.time.format, self.zones)(found[self.at["time"]])
         except NoTime as error:
             raise BadLine(str(error)) from None
         if name == "duration_s":
@@ -291,29 +306,29 @@ class Reader:
 
     def _event(self, found: Found) -> int | None:
         """Which entry of the mapping's events the line is; None for none of them."""
-        if self._at_event >= 0:
-            name = found[self._at_event]
-        elif self._event_parts:
-            parts = [found[at] for at in self._event_parts]
+        if self.at_event >= 0:
+            name = found[self.at_event]
+        elif self.event_parts:
+            parts = [found[at] for at in self.event_parts]
             name = "/".join(["" if part is None else str(part) for part in parts])
         else:
             name = ""
         if name is None:
             raise BadLine(f"field {self._named('event')} (event) is missing")
-        event = self._events.find(name if type(name) is str else values.text(name))
+        event = self.events.find(name if type(name) is str else values.text(name))
         if event is None or not self.actions[event]:
             self.left.event(str(name)[:200], NAMES_CACHED)
         return event
 
     def _code(self, found: Found, event: int) -> str | None:
         """The outcome, in our words; None for none."""
-        value = found[self._at.get("code", self._nothing)]
+        value = found[self.at.get("code", self.nothing)]
         if value is None or value == "":
             return None
-        code = self._codes.get(value if type(value) is str else str(value))
+        code = self.codes.get(value if type(value) is str else str(value))
         if code is not None:
             return code
-        if self._needs_code[event]:
+        if self.needs_code[event]:
             raise BadLine(
                 f"field {self._named('code')} (code): {str(value)[:80]!r} is no code; "
                 "say under [codes] what it means"
@@ -377,10 +392,14 @@ def absent(log: str, name: str, paths: Sequence[str], lines: int) -> UsageError:
 
 
 class _Names:
-    """The mapping's events: names first, then patterns in their order."""
+    """The mapping's events: names first, then patterns in their order.
+
+    Attributes:
+        known: Names that were asked for, to their places.
+    """
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._found: dict[str, int | None] = {
+        self.known: dict[str, int | None] = {
             name: place for place, name in enumerate(names) if "*" not in name
         }
         self._patterns = [(name, place) for place, name in enumerate(names) if "*" in name]
@@ -388,13 +407,13 @@ class _Names:
     def find(self, name: str) -> int | None:
         """Its place, or None."""
         try:
-            return self._found[name]
+            return self.known[name]
         except KeyError:
             place = next(
                 (at for pattern, at in self._patterns if fnmatch.fnmatchcase(name, pattern)), None
             )
-            if len(self._found) < NAMES_CACHED:
-                self._found[name] = place
+            if len(self.known) < NAMES_CACHED:
+                self.known[name] = place
             return place
 
 

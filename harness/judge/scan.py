@@ -78,7 +78,14 @@ _LEASE_FIELDS = (
 
 
 class Lengths:
-    """How long leases last, from grants that tell their end, or from later looks at the lease."""
+    """How long leases last, from grants that tell their end, or from later looks at the lease.
+
+    Args:
+        reader: Whose rows they are.
+
+    Attributes:
+        notes: By event, whether its rows say anything of it.
+    """
 
     def __init__(self, reader: Reader) -> None:
         self._grants = [
@@ -91,6 +98,7 @@ class Lengths:
         place, mapping = reader.place, reader.mapping
         self._at = [place.get(name, -1) for name in _LEASE_FIELDS]
         self._looks = mapping.has("held_token", "held_until")
+        self.notes = [grants or self._looks for grants in self._grants]
         self._store_tells = mapping.time.clock == "store"
         self._last: dict[str, tuple[int, int]] = {}
         self.lengths_ms: dict[int, int] = {}
@@ -174,18 +182,20 @@ def scan(path: Path, mapping: Mapping, span: Span, folder: Path, shards: int) ->
     files = Shards(folder, shards)
     lengths = Lengths(reader)
     clocks = _Clocks(reader) if mapping.time.clock == "agent" else None
-    add, note = files.add, lengths.note
-    tells_leases = mapping.does("acquire") or mapping.does("renew")
-    agents: set[str] = set()
+    notes = lengths.notes
+    agents: set[str | None] = set()
     at_agent = reader.place.get("agent", -1)
-    for row in reader.rows():
-        add(row)
-        if at_agent >= 0 and row[at_agent] not in agents and len(agents) < AGENTS_KEPT:
-            agents.add(row[at_agent])
-        if tells_leases:
-            note(row)
+    for rows in reader.batches():
+        files.add(rows)
+        if any(notes):
+            for row in rows:
+                if notes[row[_EVENT]]:
+                    lengths.note(row)
+        if at_agent >= 0 and len(agents) < AGENTS_KEPT:
+            agents.update(row[at_agent] for row in rows)
         if clocks is not None:
-            clocks.note(row)
+            for row in rows:
+                clocks.note(row)
     files.close()
     told_s = mapping.clocks
     skews = Skews() if clocks is None else clocks.skews
@@ -196,7 +206,7 @@ def scan(path: Path, mapping: Mapping, span: Span, folder: Path, shards: int) ->
         absent=list(reader.absent),
         lengths_ms=lengths.lengths_ms,
         offsets=skews.offsets(told_s),
-        agents=sorted(filter(None, agents)),
+        agents=sorted(filter(None, agents))[:AGENTS_KEPT],
         identity=reader.identity,
         strange=reader.contacts.strange,
         strange_example=reader.contacts.example,

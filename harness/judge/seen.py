@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import operator
+from collections.abc import Sequence
+
 import msgspec
 
 
@@ -47,6 +51,28 @@ class Seen(msgspec.Struct):
         self.rows += rows
         self.end_ns = t
         while t % self.resolution_ns:
+            self.resolution_ns //= 1000
+
+    def add_all(self, times: Sequence[int], first_line: int) -> None:
+        """Lines of these times came, one after the other, each with one row.
+
+        Args:
+            times: At least one.
+            first_line: Number of the first.
+        """
+        before = [self.end_ns, *times[:-1]]
+        if any(map(operator.lt, times, before)):
+            for line, (t, last_ns) in enumerate(zip(times, before, strict=True), start=first_line):
+                if t < last_ns:
+                    self.back(last_ns - t, line)
+        first_ns, last_ns = min(times), max(times)
+        if not self.rows:
+            self.begin_ns = self.first_ns = times[0]
+        self.first_ns = min(self.first_ns, first_ns)
+        self.last_ns = max(self.last_ns, last_ns)
+        self.rows += len(times)
+        self.end_ns = times[-1]
+        while math.gcd(*times) % self.resolution_ns:
             self.resolution_ns //= 1000
 
     def merge(self, other: Seen) -> None:

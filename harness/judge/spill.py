@@ -22,8 +22,8 @@ from .records import Record
 SHARD_BYTES = 8 << 20
 """How much of a log goes into one shard."""
 SHARDS_MAX = 512
-BATCH = 128
-"""Rows written at once."""
+BATCH = 64
+"""So many rows of a shard at least are written at once."""
 RUN_ROWS = 150_000
 """Rows sorted in memory at once."""
 CONTACT = 4
@@ -48,13 +48,14 @@ class Shards:
         self._waiting: list[list[Row]] = [[] for _ in range(self.count)]
         self._files: list[BinaryIO | None] = [None] * self.count
 
-    def add(self, row: Row) -> None:
-        """Put a row where its contact's others are."""
-        number = zlib.crc32(row[CONTACT].encode("utf-8", "surrogatepass")) % self.count
-        waiting = self._waiting[number]
-        waiting.append(row)
-        if len(waiting) >= BATCH:
-            self._write(number)
+    def add(self, rows: Iterable[Row]) -> None:
+        """Put rows where their contacts' others are."""
+        waiting, crc32, count = self._waiting, zlib.crc32, self.count
+        for row in rows:
+            waiting[crc32(row[CONTACT].encode("utf-8", "surrogatepass")) % count].append(row)
+        for number, some in enumerate(waiting):
+            if len(some) >= BATCH:
+                self._write(number)
 
     def _write(self, number: int) -> None:
         file = self._files[number]

@@ -16,7 +16,8 @@ UNITS_NS = {"unix_s": 10**9, "unix_ms": 10**6, "unix_us": 10**3, "unix_ns": 1}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
-MINUTES_CACHED = 50_000
+SECOND = len("2026-11-30T12:00:00")
+PARTS_CACHED = 50_000
 
 Parse = Callable[[Any], int]
 """From a field's value to nanoseconds; raises `NoTime`."""
@@ -128,42 +129,45 @@ def _number(text: str) -> int | float:
 
 
 def _iso(zones: Zones) -> Parse:
-    from_iso, epoch, microsecond = datetime.fromisoformat, _EPOCH, _MICROSECOND
-
-    minutes: dict[str, int] = {}
-
-    def slow(value: Any) -> int:
-        try:
-            moment = from_iso(value)
-        except (TypeError, ValueError):
-            if type(value) is not str:
-                raise NoTime("is no time: an ISO 8601 text is expected") from None
-            moment = _slow_iso(value)
-        if moment.tzinfo is None:
-            moment = zones.aware(moment)
-        return _checked((moment - epoch) // microsecond * 1000)
+    """Most times of a log share their second, or what stands behind it, with others."""
+    seconds: dict[str, int] = {}
+    tails: dict[str, int] = {}
 
     def parse(value: Any) -> int:
-        """Most times of a log share their minute with others; only the seconds are read anew."""
         try:
-            if value[-1] != "Z" or value[16] != ":":
-                return slow(value)
-            minute_ns = minutes.get(value[:17])
-            if minute_ns is None:
-                if len(minutes) > MINUTES_CACHED:
-                    minutes.clear()
-                minute_ns = minutes[value[:17]] = slow(value[:17] + "00Z")
-            seconds = value[17:-1]
-            whole = int(seconds[:2])
-            if len(seconds) == 2 and whole < 60:
-                return minute_ns + whole * 1_000_000_000
-            if len(seconds) == 6 and seconds[2] == "." and whole < 60:
-                return minute_ns + whole * 1_000_000_000 + int(seconds[3:]) * 1_000_000
-        except (TypeError, ValueError, IndexError, KeyError):
+            return seconds[value[:SECOND]] + tails[value[SECOND:]]
+        except (KeyError, TypeError):
             pass
-        return slow(value)
+        moment = _iso_moment(value)
+        aware = zones.aware(moment)
+        t_ns = _checked((aware - _EPOCH) // _MICROSECOND * 1000)
+        if moment.tzinfo is not None:
+            _remember(value, t_ns, seconds, tails)
+        return t_ns
 
     return parse
+
+
+def _remember(value: str, t_ns: int, seconds: dict[str, int], tails: dict[str, int]) -> None:
+    """Take a time apart: its second as if it were in UTC, and what its fraction and zone add."""
+    try:
+        second = datetime.fromisoformat(value[:SECOND] + "Z")
+    except ValueError:
+        return
+    if len(seconds) >= PARTS_CACHED:
+        seconds.clear()
+    base_ns = seconds[value[:SECOND]] = (second - _EPOCH) // _MICROSECOND * 1000
+    if len(tails) < PARTS_CACHED:
+        tails[value[SECOND:]] = t_ns - base_ns
+
+
+def _iso_moment(value: Any) -> datetime:
+    if type(value) is not str:
+        raise NoTime("is no time: an ISO 8601 text is expected")
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError:
+        return _slow_iso(value)
 
 
 def _slow_iso(text: str) -> datetime:

@@ -11,7 +11,7 @@ finds fault with.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from enum import IntEnum
 
 from .answers import outcome
@@ -64,10 +64,9 @@ class Triage:
         lease_ms: int | None,
         varies: bool,
     ) -> None:
-        self._actions = actions
         self._begun = {each.f for told in actions for each in told if each.phase is Phase.BEGIN}
         self._refusals_matter = bool({"refusals.explained", "audit.refusal_has_state"} & set(rules))
-        self._steps = [tuple(map(self._step, told)) for told in actions]
+        self._takes = [tuple(map(self._take, told)) for told in actions]
         self.lease_ms = lease_ms
         self.same_length = not varies
         self.one_key = "contacts.one_key" in rules
@@ -105,25 +104,36 @@ class Triage:
         """
         if not self._may:
             return False
-        seen = _Contact(self)
-        steps, take = self._steps, _TAKE
-        last_ns = 0
+        seen, takes, last_ns = _Contact(self), self._takes, 0
         for record in records:
             t = record.t
             if t < last_ns:
                 return False
-            for place, step in enumerate(steps[record.event]):
-                if step is Step.BY_CODE:
-                    step = self._by_code(record, self._actions[record.event][place])  # noqa: PLW2901
-                if step in _MAY_REPEAT and t == last_ns:
-                    return False
-                if not take[step](seen, record):
+            for take, may_repeat in takes[record.event]:
+                if (may_repeat and t == last_ns) or not take(seen, record):
                     return False
             last_ns = t
         if seen.open or (self.must_arrive and len(seen.arrived) < len(seen.sent)):
             return False
-        self.counts.update(seen.counts())
+        counts = self.counts
+        counts["regrants"] += max(0, seen.grants - 1)
+        counts["renewals"] += seen.renewals
+        counts["releases"] += seen.releases
+        counts["leased sends"] += seen.leased
+        counts["deliveries"] += len(seen.arrived)
+        counts["sends"] += len(seen.sent)
         return True
+
+    def _take(self, action: Action) -> tuple[Take, bool]:
+        """What judges a line of this meaning, and whether its repetition would go unnoticed."""
+        step = self._step(action)
+        if step is not Step.BY_CODE:
+            return _TAKE[step], step in _MAY_REPEAT
+
+        def by_code(seen: _Contact, record: Record) -> bool:
+            return _TAKE[self._by_code(record, action)](seen, record)
+
+        return by_code, True
 
     def _by_code(self, record: Record, action: Action) -> Step:
         result = outcome(record, action)
@@ -321,23 +331,13 @@ class _Contact:
         """A line that only the rules can judge."""
         return False
 
-    def counts(self) -> dict[str, int]:
-        """What it held."""
-        return {
-            "regrants": max(0, self.grants - 1),
-            "renewals": self.renewals,
-            "releases": self.releases,
-            "leased sends": self.leased,
-            "deliveries": len(self.arrived),
-            "sends": len(self.sent),
-        }
-
 
 def _at_ms(record: Record) -> int:
     return record.t // 1_000_000 if record.store_ms is None else record.store_ms
 
 
-_TAKE = {
+Take = Callable[[_Contact, Record], bool]
+_TAKE: dict[Step, Take] = {
     Step.RULES: _Contact.rules,
     Step.NOTHING: _Contact.nothing,
     Step.ACQUIRE: _Contact.acquire,
