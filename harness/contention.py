@@ -16,6 +16,8 @@ CONTENDED_SHARE_MIN = 0.2
 """Below this share of the slowest against the fastest agent, a round says little."""
 RENEWALS = 0.25
 WAIT_S_MAX = 0.002
+WORK_S_MAX = 0.004
+"""Longest time a lease is worked under before its call: without any, a quick lock is never met held."""
 
 
 def contend(seat: Seat, args: Mapping[str, Any]) -> None:
@@ -27,6 +29,7 @@ def contend(seat: Seat, args: Mapping[str, Any]) -> None:
         if not isinstance(lease, Lease):
             seat.wait_s(seat.rng.uniform(0.0, WAIT_S_MAX))
             continue
+        seat.wait_s(seat.rng.uniform(0.0, WORK_S_MAX))
         if seat.rng.random() < RENEWALS:
             seat.call("renew", name, address=address, token=lease.token)
         if args["sends"]:
