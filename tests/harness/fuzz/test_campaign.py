@@ -1,0 +1,217 @@
+"""Campaigns: what is found, how it is shrunk, kept and believed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from leaserace.harness.contract import AgentContext, Environment, Lease, Refused, UsageError
+from leaserace.harness.fuzz.campaign import Budget, Campaign, Campaigned, Corpus
+from leaserace.harness.fuzz.shrinking import shrink
+from leaserace.harness.fuzz.simulated import SimStand
+from leaserace.harness.fuzz.stands import play
+from leaserace.harness.targets import load_target
+from leaserace.harness.verdict import Verdict
+from leaserace.reference_impl.broken import twins
+from leaserace.reference_impl.mailbox import Parts, ReferenceMailbox
+from leaserace.reference_impl.sending import Sending
+from leaserace.reference_impl.target import ReferenceTarget
+from tests.harness.fuzz.support import REFERENCE, plan_of, rules, texts, twin
+
+
+def campaign(
+    target: str | ReferenceTarget, examples: int, *, seed: int = 1, corpus: Corpus | None = None
+) -> Campaigned:
+    found = load_target(target) if isinstance(target, str) else target
+    with SimStand(found) as stand:
+        return Campaign(stand, Budget(examples=examples), seed=seed, corpus=corpus).run()
+
+
+def test_the_reference_has_no_finding() -> None:
+    result = campaign(REFERENCE, 60)
+
+    assert result.case is None
+    assert result.verdict is Verdict.VALID
+    assert result.reached.examples == 60
+
+
+@pytest.mark.slow
+def test_every_rule_and_code_that_can_be_reached_is_reached() -> None:
+    """What no mailbox of ours answers yet stays named."""
+    result = campaign(REFERENCE, 800, seed=2)
+
+    assert result.reached.idle_rules(frozenset(load_target(REFERENCE).capabilities)) == []
+    assert set(result.reached.missing_codes()) <= {"sending_halted"}
+
+
+@pytest.mark.parametrize("safeguard", ["fencing_check", "release_owner", "delivery"])
+def test_a_twin_is_found_and_told_in_few_steps(safeguard: str) -> None:
+    result = campaign(twin(safeguard), 400)
+
+    assert result.case is not None
+    assert result.case.is_certain
+    assert len(result.case.shortest.told) <= 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [each.name for each in twins()])
+def test_every_twin_is_found(name: str) -> None:
+    result = campaign(f"leaserace.reference_impl.broken.{name}:target", 4_000)
+
+    assert result.case is not None
+
+
+def test_the_same_seed_draws_the_same() -> None:
+    first, second = campaign(twin("expiry_check"), 400), campaign(twin("expiry_check"), 400)
+
+    assert first.case is not None
+    assert second.case is not None
+    assert first.case.first.plan == second.case.first.plan
+
+
+def test_what_was_found_is_tried_first_the_next_time(tmp_path: Path) -> None:
+    corpus = Corpus(tmp_path / "found.txt")
+    campaign(twin("fencing_check"), 400, corpus=corpus)
+
+    again = campaign(twin("fencing_check"), 400, corpus=corpus)
+
+    assert again.case is not None
+    assert again.case.from_corpus
+    assert again.case.after == 1
+
+
+def test_a_broken_line_of_the_corpus_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "found.txt"
+    path.write_text(f"{plan_of('a.acquire').to_text()}\nlf0/old\n", encoding="utf-8")
+
+    assert Corpus(path).plans() == [plan_of("a.acquire")]
+
+
+def test_shrinking_keeps_the_rule_and_merges_passages_of_time() -> None:
+    long = plan_of(
+        "b.clean-up,a.acquire.s1,a.lookup,a.suppress.opt-out,a.clear.person,b.skew.90s,"
+        "time.second-at,time.lease-after,time.second-after,b.acquire.s2,b.renew,a.release"
+    )
+    with SimStand(load_target(twin("release_token"))) as stand:
+        found = play(stand, long)
+        shortest = shrink(stand, found)
+
+    assert "leases.release_by_holder" in rules(found) & rules(shortest)
+    assert texts(shortest.plan.steps) == ["a.acquire", "time.lease-after", "b.acquire", "a.release"]
+
+
+class Unfenced(Sending):
+    def _check_fence(self, seen: object, draft: object) -> None:
+        return None
+
+
+class Moody(ReferenceTarget):
+    """Without its fence in every other run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._runs = itertools.count()
+
+    def start(self, env: Environment) -> None:
+        self.parts = Parts(sending=Unfenced) if next(self._runs) % 2 else Parts()
+        super().start(env)
+
+
+def test_a_flaky_finding_is_shown_as_one_with_what_differed() -> None:
+    """Never tried again until it is gone."""
+    result = campaign(Moody(), 400)
+
+    assert result.verdict is Verdict.INVALID
+    assert result.case is not None
+    assert 0 < result.case.shown < result.case.replays or not result.case.is_certain
+    assert result.case.flaky
+
+
+def _target(answer: Callable[[ReferenceMailbox, str], object]) -> ReferenceTarget:
+    """The reference, but `acquire` gives this answer."""
+
+    class Mailbox(ReferenceMailbox):
+        def acquire(self, address: str) -> Lease | Refused:  # type: ignore[override]
+            return answer(self, address)  # type: ignore[return-value]
+
+    class Odd(ReferenceTarget):
+        mailbox = Mailbox
+
+    return Odd()
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda *_: None, "acquire returned None; allowed: Lease or Refused"),
+        (lambda *_: Refused(code="whatever"), "unknown code='whatever'"),  # type: ignore[arg-type]
+        (
+            lambda *_: Lease(key="k", owner="a", token="41", acquired_at_ms=1, expires_at_ms=2),  # type: ignore[arg-type]
+            "token='41', not a whole number of at least 1",
+        ),
+        (
+            lambda *_: Lease(key="k", owner="a", token=1, acquired_at_ms=1, expires_at_ms=None),  # type: ignore[arg-type]
+            "expires_at_ms=None",
+        ),
+        (
+            lambda *_: Lease(key="", owner="a", token=1, acquired_at_ms=1, expires_at_ms=2),
+            "key='', not a text",
+        ),
+    ],
+)
+def test_an_answer_that_breaks_the_contract_is_named_with_its_value(
+    answer: Callable[[ReferenceMailbox, str], object], said: str
+) -> None:
+    """Which field of which answer; never a pass, never a crash (spec: R)."""
+    result = campaign(_target(answer), 60)
+
+    assert result.case is not None
+    finding = result.case.shortest.findings[0]
+    assert finding.rule == "contract.kept"
+    assert said in finding.message
+
+
+def test_a_target_that_raises_is_an_unknown_outcome_and_no_crash() -> None:
+    def raises(*_: object) -> object:
+        raise TimeoutError("the server did not answer")
+
+    result = campaign(_target(raises), 40)
+
+    assert result.case is None or result.case.shortest.findings
+
+
+class NeverStarts(ReferenceTarget):
+    def start(self, env: Environment) -> None:
+        raise RuntimeError("no database here")
+
+
+class SleepsInAcquire(ReferenceTarget):
+    def connect(self, agent: AgentContext) -> ReferenceMailbox:
+        import time
+
+        mailbox = super().connect(agent)
+        original = mailbox.acquire
+
+        def acquire(address: str) -> Lease | Refused:
+            time.sleep(0.01)
+            return original(address)
+
+        mailbox.acquire = acquire  # type: ignore[method-assign,assignment]
+        return mailbox
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        (NeverStarts(), "can't be started in the simulator: RuntimeError: no database here"),
+        (SleepsInAcquire(), "sleeps"),
+    ],
+)
+def test_a_target_that_can_not_be_simulated_is_refused_in_one_line(
+    target: ReferenceTarget, said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        campaign(target, 40)

@@ -1,0 +1,119 @@
+"""Steps on the simulator: each does what its words say, and what can't be done is left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaserace.harness.fuzz.steps import Shape
+from leaserace.harness.fuzz.words import tell
+from leaserace.harness.verdict import Verdict
+from tests.harness.fuzz.support import answers, played, rules, texts, twin
+from tests.support.toy import ToyTarget
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ("a.acquire,b.acquire.s1", ["Lease", "contact_owned"]),
+        ("a.acquire,time.lease-before,b.acquire", ["Lease", "", "contact_owned"]),
+        ("a.acquire,time.lease-at,b.acquire", ["Lease", "", "Lease"]),
+        ("a.acquire,time.lease-after,a.renew", ["Lease", "", "lease_expired"]),
+        ("a.acquire,a.renew,a.release", ["Lease", "Lease", "Released"]),
+        ("a.acquire,a.send,a.retry", ["Lease", "Sent", "Sent"]),
+        ("a.acquire,a.send,a.retry.hdrifted", ["Lease", "Sent", "Sent"]),
+        ("a.acquire,a.send,a.retry.hreworded", ["Lease", "Sent", "key_reused"]),
+        ("a.acquire,a.send@silent,a.lookup", ["Lease", "send_status_unknown", "Found"]),
+        ("a.acquire,a.send@refuse,a.retry", ["Lease", "invalid_message", "Sent"]),
+        ("a.acquire,a.send@lose,a.retry", ["Lease", "NoReply", "Sent"]),
+        ("a.acquire,b.suppress.opt-out,a.send", ["Lease", "Noted", "suppressed"]),
+        ("a.suppress.bounce,a.clear.agent", ["Noted", "not_authorised"]),
+        ("a.acquire,a.send.hno-key", ["Lease", "key_missing"]),
+        ("a.acquire,a.send.hbad-key", ["Lease", "key_invalid"]),
+        ("a.acquire,a.send.hno-address", ["Lease", "invalid_address"]),
+        ("a.acquire,a.send.hbad-subject", ["Lease", "invalid_message"]),
+        ("a.acquire,b.send.tothers", ["Lease", "not_holder"]),
+        (
+            "a.acquire,time.lease-after,b.acquire,a.send",
+            ["Lease", "", "Lease", "stale_fencing_token"],
+        ),
+        ("a.acquire@pause-acquire.read,b.acquire,a.resume", ["", "store_busy", "Lease"]),
+        ("a.acquire@crash-acquire.read,a.restart,a.acquire", ["NoReply", "", "Lease"]),
+        ("a.acquire,crash-store,a.clean-up,b.acquire", ["Lease", "", "", "contact_owned"]),
+        ("a.skew.3600s,a.acquire,a.renew", ["", "Lease", "Lease"]),
+    ],
+)
+def test_a_step_is_answered_as_the_spec_says(steps: str, expected: list[str]) -> None:
+    run = played(steps)
+
+    assert answers(run) == expected
+    assert run.verdict is Verdict.VALID
+
+
+def test_a_replica_retries_beside_its_agent() -> None:
+    """Two processes under one id (spec: L3, X1)."""
+    run = played("a.acquire,a.send@pause-send.recorded,c.retry,a.resume", shape=Shape(replicas=1))
+
+    assert answers(run) == ["Lease", "", "send_in_progress", "Sent"]
+
+
+def test_a_cooldown_binds_and_an_override_skips_it() -> None:
+    run = played(
+        "a.acquire,a.send,a.send,a.override.person,a.send,time.cooldown-after",
+        shape=Shape(cooldown_s=300.0),
+    )
+
+    assert answers(run) == ["Lease", "Sent", "cooldown_active", "Noted", "Sent", ""]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    ["a.renew", "a.release", "a.send", "a.retry", "a.lookup", "a.resume", "a.restart"],
+)
+def test_a_step_that_can_not_be_made_is_left_out(steps: str) -> None:
+    assert played(f"{steps},b.acquire").plan.steps == played("b.acquire").plan.steps
+
+
+def test_a_late_event_is_told_only_after_a_person_cleared_the_contact() -> None:
+    """Before that it would count (spec: C7)."""
+    assert texts(played("a.suppress.late").plan.steps) == []
+    assert len(played("a.clear.person,a.suppress.late,a.acquire,a.send").told) == 4
+
+
+def test_who_stands_still_goes_on_at_the_end() -> None:
+    run = played("a.acquire@pause-acquire.read")
+
+    assert texts(run.plan.steps) == ["a.acquire@pause-acquire.read", "a.resume"]
+    assert answers(run) == ["", "Lease"]
+
+
+def test_a_point_that_is_not_reached_is_a_plain_call() -> None:
+    run = played("a.acquire,b.acquire@pause-acquire.granted")
+
+    assert texts(run.plan.steps) == ["a.acquire", "b.acquire"]
+
+
+def test_the_model_says_more_than_the_rules_where_nothing_overlaps() -> None:
+    """A send that is refused without a reason is a finding (spec: T)."""
+    run = played("a.clear.person,a.suppress.late,a.acquire,a.send", twin("event_order"))
+
+    assert "scenario.expected" in rules(run)
+
+
+def test_a_target_with_few_capabilities_is_played_as_far_as_it_goes() -> None:
+    run = played("a.acquire,b.acquire,a.send,a.retry", ToyTarget())
+
+    assert answers(run) == ["Lease", "contact_owned", "Sent", "Sent"]
+    assert run.verdict is Verdict.VALID
+
+
+def test_steps_are_told_in_plain_words() -> None:
+    run = played("a.acquire,time.lease-after,b.acquire.s1,a.send@pause-send.think,a.resume")
+
+    assert tell(run) == [
+        "2 agents, leases of 60 s and no cooldown.",
+        "1. sales-01 claims the contact: granted, token 1",
+        "2. time passes to just after the end of the last lease",
+        "3. support-01 claims the contact in its second spelling: granted, token 2",
+        "4. sales-01 sends a message to the contact and is paused at send.think",
+        "5. sales-01 goes on: refused, stale_fencing_token",
+    ]
