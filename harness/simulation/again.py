@@ -51,9 +51,12 @@ def replay_schedule(
     if changed:
         notices.append(f"recorded with code {schedule.code}, run with {code}")
     try:
-        with Runner(target, policy_file=policy_file) as runner, patched(runner.world):
-            with Fence().watching(runner.world, closely=False):
-                outcome = run_schedule(runner, schedule)
+        with (
+            Runner(target, policy_file=policy_file) as runner,
+            patched(runner.world),
+            Fence().watching(runner.world, closely=False),
+        ):
+            outcome = run_schedule(runner, schedule)
     except Diverged as error:
         if not changed:
             raise Nondeterministic(f"{error}, though the code is the same") from error

@@ -23,11 +23,11 @@ from .search import SearchResult
 from .subjects import POLICIES, parse
 from .workers import explore_all
 
-EXIT_FOUND, EXIT_HARNESS, EXIT_UNKNOWN, EXIT_NOTHING_APPLIES = 1, 3, 4, 5
+EXIT_FOUND, EXIT_HARNESS, EXIT_UNKNOWN = 1, 3, 4
 SECONDS = 10.0
 
 
-class Shard(click.ParamType):
+class Shard(click.ParamType):  # type: ignore[type-arg]
     """``2/5``: the second of five shares."""
 
     name = "I/N"
@@ -133,7 +133,6 @@ def explore(
         parse(subject)
     if seconds is None and schedules is None:
         seconds = SECONDS
-    seed = secrets.randbelow(1_000_000) if seed is None else seed
     if strategy == "exhaustive":
         from .exhaust import exhaust
 
@@ -150,6 +149,7 @@ def explore(
             policy_file=policy_file,
             show=_show_search(as_json=as_json, target=target),
         )
+    seed = secrets.randbelow(1_000_000) if seed is None else seed
     plan = Plan(
         target=target,
         strategy=strategy,
@@ -166,6 +166,13 @@ def explore(
         keep_going=keep_going,
         folder=str(_folder(report_dir, seed) / "schedules"),
     )
+    return _draw(loaded, plan, shard=shard, workers=workers, as_json=as_json)
+
+
+def _draw(
+    target: Target, plan: Plan, *, shard: tuple[int, int], workers: int, as_json: bool
+) -> int:
+    """Explore by draws, say what came of it; the exit status."""
     try:
         with live("exploring") as show:
             found = explore_all(plan, shard=shard, workers=workers, on_progress=show)
@@ -173,9 +180,10 @@ def explore(
         click.echo(f"leaserace: {error}", err=True)
         return EXIT_HARNESS
     _say_statistics(plan, found, as_json=as_json)
-    for hit in found.hits:
-        if not as_json:
-            _tell(loaded, target, hit, policy_file)
+    if not as_json:
+        policy_file = None if plan.policy_file is None else Path(plan.policy_file)
+        for hit in found.hits:
+            _tell(target, plan.target, hit, policy_file)
     return EXIT_FOUND if found.hits else EXIT_UNKNOWN if found.problems else 0
 
 

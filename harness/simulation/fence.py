@@ -8,7 +8,7 @@ built-in function is looked at, so that ``from time import time`` and ``datetime
 from __future__ import annotations
 
 import contextlib
-import datetime
+import datetime as dt
 import os
 import select
 import socket
@@ -36,7 +36,7 @@ _DATES = frozenset({"now", "utcnow", "today"})
 _SOCKET = frozenset({"connect", "accept", "recv"})
 
 
-class Escaped(UsageError):
+class Escaped(UsageError):  # noqa: N818 - it is what happened
     """The target did something the simulation can't control; the message names what and where."""
 
 
@@ -124,7 +124,7 @@ def _name_of(function: Any) -> str | None:
         return named
     owner = getattr(function, "__self__", None)
     name = getattr(function, "__name__", "")
-    if isinstance(owner, type) and issubclass(owner, datetime.date) and name in _DATES:
+    if isinstance(owner, type) and issubclass(owner, dt.date) and name in _DATES:
         return f"reads the machine's clock ({owner.__name__}.{name})"
     if name in _SOCKET and isinstance(owner, socket.socket):
         return f"uses a socket (socket.{name})"

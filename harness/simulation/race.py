@@ -221,7 +221,7 @@ class SimRace(Race):
     def transport(self, behaviour: str) -> None:
         self.world.transport.behaviour = behaviour
 
-    def message(self, contact: Contact, **options: Any) -> Message:  # type: ignore[override]
+    def message(self, contact: Contact, **options: Any) -> Message:
         message = super().message(contact, **options)
         self._contact_of[message.intent] = contact.name
         return message

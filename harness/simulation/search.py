@@ -118,7 +118,7 @@ def search(
     return result
 
 
-def _one(
+def _one(  # noqa: PLR0917 - one step of the search above
     runner: Runner,
     subject: Subject,
     policy: str,

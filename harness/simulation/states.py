@@ -26,7 +26,7 @@ def content_reader(target: Target) -> Callable[[], Hashable] | None:
         return None
 
     def read() -> Hashable:
-        return target.store.content()  # type: ignore[attr-defined, no-any-return]
+        return target.store.content()  # type: ignore[no-any-return]
 
     return read
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
-from greenlet import GreenletExit, greenlet
+from greenlet import GreenletExit, greenlet  # type: ignore[import-untyped]
 
 if TYPE_CHECKING:
     from ..clocks import OffsetClock

@@ -10,56 +10,26 @@ starts again: an event one lease length after another is then never earlier than
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import greenlet as greenlets
+import greenlet as greenlets  # type: ignore[import-untyped]
 
-from ..clocks import ManualClock, OffsetClock
+from ..clocks import OffsetClock
 from ..contract import AgentContext, Environment, Settings, Target
 from ..history import AnyEvent, FaultEvent, MarkEvent
 from ..kit import Kit
-from .choices import AFTER, AT, BEFORE, BUSY, CRASH, LOSE, MOVE, REFUSE, SILENT, STEP_BACK, TIME
+from .choices import MOVE, TIME
+from .clock import EPOCH_MS, VirtualClock
+from .strikes import STANDS_STILL, STRIKES, Impossible, pass_time
 from .task import DEAD, DORMANT, IDLE, READY, SLEEPING, STOPPED, Task
 from .transport import SimTransport
-
-EPOCH_MS = 1_800_000_000_000
-"""Where the store's clock starts in every run."""
-
-STEP_BACK_MS = 90_000
-"""How far an agent's clock jumps when it steps backwards."""
 
 
 class Stuck(Exception):  # noqa: N818 - it is what happened
     """Nobody can move and no time can pass; the message says who waits for what."""
-
-
-class Impossible(Exception):  # noqa: N818
-    """A choice that can't be made where the run stands."""
-
-
-class VirtualClock(ManualClock):
-    """The store's clock; a reading counts as something shared, for it depends on when it is taken.
-
-    Args:
-        world: The run.
-    """
-
-    def __init__(self, world: World) -> None:
-        super().__init__(EPOCH_MS)
-        self._world = world
-
-    def now_ms(self) -> int:
-        """Milliseconds since the Unix epoch."""
-        task = self._world.current
-        if task is not None:
-            task.stepped = True
-        return self._now_ms
-
-    def peek_ms(self) -> int:
-        """The same, for the simulator's own use."""
-        return self._now_ms
 
 
 class World:
@@ -336,7 +306,7 @@ class World:
             Impossible: It can't be made here.
         """
         if choice >= TIME:
-            self._pass_time(choice)
+            pass_time(self, choice)
             return
         kind, index = choice & ~15, choice & 15
         if index >= len(self.tasks):
@@ -344,8 +314,8 @@ class World:
         task = self.tasks[index]
         if kind != MOVE:
             self.faults += 1
-            _STRIKE[kind](self, task)
-            if kind in {CRASH, STEP_BACK}:
+            STRIKES[kind](self, task)
+            if kind in STANDS_STILL:
                 return
         self.move(task)
 
@@ -394,71 +364,15 @@ class World:
         """Whether an agent stands still because a script stopped it."""
         return task is not None and task.state is STOPPED
 
-    def time_out(self, task: Task) -> None:
-        """An agent's wait for a section ends without it: the holder stood still for too long."""
-        if task.waits_for is None or task.waits_for not in self.holders:
-            raise Impossible(f"{task.id} waits for no section")
-        task.timed_out = True
-        self.set_time(self.clock.peek_ms() + max(1, task.wake_ms))
-
-    def _pass_time(self, choice: int) -> None:
-        deadline = self.next_deadline()
-        if deadline is None:
-            raise Impossible("there is no deadline to pass")
-        if choice == BEFORE and deadline - 1 <= self.clock.peek_ms():
-            raise Impossible("the clock already stands just before the next deadline")
-        self.set_time(deadline + (choice - AT))
-
     def waiters(self) -> list[Task]:
         """Agents that wait for a section somebody else holds."""
         return [
-            task
-            for task in self.tasks
-            if task.state is READY and task.waits_for in self.holders
+            task for task in self.tasks if task.state is READY and task.waits_for in self.holders
         ]
 
-    def _strike_crash(self, task: Task) -> None:
-        if task.state is IDLE:
-            raise Impossible(f"{task.id} can't crash: it is done")
-        self.crash(task)
 
-    def _strike_lose(self, task: Task) -> None:
-        if not task.point.endswith(".returned") or task.kit is None:
-            raise Impossible(f"{task.id} has no reply to lose")
-        task.kit.lose_next_reply()
-
-    def _strike_silent(self, task: Task) -> None:
-        self._strike_transport(task, "silent")
-
-    def _strike_refuse(self, task: Task) -> None:
-        self._strike_transport(task, "refuse")
-
-    def _strike_transport(self, task: Task, fate: str) -> None:
-        if task.point != SimTransport.POINT:
-            raise Impossible(f"{task.id} hands nothing over")
-        task.fate = fate
-
-    def _strike_step_back(self, task: Task) -> None:
-        if task.clock is None or task.state is IDLE:
-            raise Impossible(f"{task.id} has no clock")
-        task.clock.offset_ms -= STEP_BACK_MS
-        for phase in ("begin", "end"):
-            self.fault(task.id, "skew", phase, f"skew:{task.id}", offset_ms=task.clock.offset_ms)
-
-
-def _with_facts(env: Environment, facts: Any) -> Environment:
-    from dataclasses import replace
-
+def _with_facts(env: Environment, facts: Mapping[str, Any]) -> Environment:
     return replace(env, facts=facts)
 
 
-_STRIKE: dict[int, Callable[[World, Task], None]] = {
-    CRASH: World._strike_crash,  # noqa: SLF001
-    LOSE: World._strike_lose,  # noqa: SLF001
-    SILENT: World._strike_silent,  # noqa: SLF001
-    REFUSE: World._strike_refuse,  # noqa: SLF001
-    BUSY: World.time_out,
-    STEP_BACK: World._strike_step_back,  # noqa: SLF001
-}
-
-__all__ = ["AFTER", "EPOCH_MS", "Impossible", "Stuck", "World"]
+__all__ = ["EPOCH_MS", "Impossible", "Stuck", "World"]

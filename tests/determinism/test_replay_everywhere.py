@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -40,14 +39,14 @@ with Runner(load_target(sys.argv[1])) as runner:
 
 
 @pytest.fixture(scope="module", params=TWINS)
-def found(request: pytest.FixtureRequest) -> Iterator[tuple[str, str, str]]:
+def found(request: pytest.FixtureRequest) -> tuple[str, str, str]:
     """A twin, a schedule that catches it, and the hash of what happened."""
     name = f"leaserace.reference_impl.broken.{request.param}:target"
     target = load_target(name)
     hit = Explorer(target, Plan(target=name, schedules=5_000, seed=1)).run().hits[0]
     with Runner(target) as runner:
         trace = run_schedule(runner, Schedule.from_text(hit.schedule)).trace_hash()
-    yield name, hit.schedule, trace
+    return name, hit.schedule, trace
 
 
 def replayed(python: str, name: str, text: str, hash_seed: int) -> str:

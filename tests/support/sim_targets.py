@@ -38,8 +38,8 @@ def _draw() -> None:
 WAYS = {
     "sleeps": lambda: time.sleep(0.01),
     "thread": _thread,
-    "clock": lambda: now(),
-    "monotonic": lambda: time.monotonic(),
+    "clock": now,
+    "monotonic": time.monotonic,
     "datetime": lambda: datetime.now(UTC),
     "draws": _draw,
 }

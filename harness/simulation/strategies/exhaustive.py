@@ -122,11 +122,11 @@ class Exhaustive:
     def bind(self, driver: Driver) -> None:
         """The hub must ask, since `pick` may raise."""
 
-    def begin(self, driver: Driver) -> None:
+    def begin(self, driver: Driver) -> None:  # noqa: ARG002
         """A schedule begins."""
         self._reset()
 
-    def end(self, driver: Driver) -> None:
+    def end(self, driver: Driver) -> None:  # noqa: ARG002
         """A schedule has ended, or was cut off where it had been before."""
         self._close(self._footprint())
 

@@ -48,7 +48,7 @@ class Replay:
     def bind(self, driver: Driver) -> None:
         """The hub must ask, since `pick` may raise."""
 
-    def begin(self, driver: Driver) -> None:
+    def begin(self, driver: Driver) -> None:  # noqa: ARG002
         """Start at the first choice."""
         self._at = 0
 

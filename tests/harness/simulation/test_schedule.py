@@ -106,5 +106,5 @@ def test_a_schedule_can_be_kept_as_a_pytest_file(tmp_path: Path) -> None:
     )
     write_test(path, schedule, target="tests.support.toy:toy", rule="leases.one_live")
     scope: dict[str, object] = {}
-    exec(compile(path.read_text(encoding="utf-8"), path, "exec"), scope)  # noqa: S102
+    exec(compile(path.read_text(encoding="utf-8"), path, "exec"), scope)
     scope["test_leases_one_live"]()  # type: ignore[operator]

@@ -50,7 +50,8 @@ def section_job(section: Section, log: list[str]) -> object:
 
 
 def test_a_section_with_a_point_inside_excludes_the_others(world: World) -> None:
-    section, log = Section("store"), []
+    section = Section("store")
+    log: list[str] = []
     for task in world.tasks:
         task.begin(section_job(section, log))  # type: ignore[arg-type]
     world.move(world.tasks[0])
@@ -66,7 +67,8 @@ def test_a_section_with_a_point_inside_excludes_the_others(world: World) -> None
 
 
 def test_a_wait_ends_without_the_section_when_its_holder_stands_still(world: World) -> None:
-    section, log = Section("store"), []
+    section = Section("store")
+    log: list[str] = []
     for task in world.tasks:
         task.begin(section_job(section, log))  # type: ignore[arg-type]
     world.move(world.tasks[0])
@@ -82,7 +84,8 @@ def test_a_wait_ends_without_the_section_when_its_holder_stands_still(world: Wor
 def test_a_crash_gives_the_section_back_and_forgets_the_job(
     world: World, events: list[AnyEvent]
 ) -> None:
-    section, log = Section("store"), []
+    section = Section("store")
+    log: list[str] = []
     world.tasks[0].begin(section_job(section, log))  # type: ignore[arg-type]
     world.move(world.tasks[0])
     world.apply(CRASH + 0)
