@@ -16,11 +16,13 @@ from .key_window import key_window
 from .late_event import late_event
 from .late_renewal import late_renewal
 from .listed_in_another_case import listed_in_another_case
+from .look_alikes import look_alikes
 from .loser_cleans_up import loser_cleans_up
 from .one_key_one_payload import one_key_one_payload
 from .one_person_many_forms import one_person_many_forms
 from .opt_out_against_send import opt_out_against_send
 from .opt_out_before_release import opt_out_before_release
+from .override_and_lease import override_and_lease
 from .override_and_suppression import override_and_suppression
 from .override_skips_cooldown import override_skips_cooldown
 from .renewal_failed import renewal_failed
@@ -47,11 +49,13 @@ __all__ = [
     "late_event",
     "late_renewal",
     "listed_in_another_case",
+    "look_alikes",
     "loser_cleans_up",
     "one_key_one_payload",
     "one_person_many_forms",
     "opt_out_against_send",
     "opt_out_before_release",
+    "override_and_lease",
     "override_and_suppression",
     "override_skips_cooldown",
     "renewal_failed",

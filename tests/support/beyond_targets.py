@@ -25,6 +25,14 @@ class LetterIdentity(Identity):
         return replace(super().key(address), key=address.strip().casefold())
 
 
+class ReaderIdentity(Identity):
+    """Takes letters that look alike for the same."""
+
+    def key(self, address: str) -> RecipientKey:
+        found = super().key(address)
+        return replace(found, key=found.key.replace("\u043e", "o").replace("1eo@", "leo@"))
+
+
 class EndlessKeys(Keys):
     """Never forgets a key."""
 
@@ -97,6 +105,7 @@ class ForgetfulTarget(ReferenceTarget):
 
 LACKING: dict[str, Target] = {
     "without_identity": ReferenceTarget(Parts(identity=LetterIdentity)),
+    "without_difference": ReferenceTarget(Parts(identity=ReaderIdentity)),
     "without_keys": ReferenceTarget(Parts(keys=NoKeys)),
     "without_window_end": ReferenceTarget(Parts(keys=EndlessKeys)),
     "without_second_try": ReferenceTarget(Parts(keys=StubbornKeys)),
