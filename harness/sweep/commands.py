@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -110,7 +111,7 @@ def sweep_(
     as_csv: bool,
     as_json: bool,
 ) -> int:
-    r"""Say how many agents a mailbox takes: a working day of traffic for each combination.
+    """Say how many agents a mailbox takes: a working day of traffic for each combination.
 
     Every cell runs one day of eight hours in virtual time: replies somebody waits for, follow-ups,
     sequences and digests, by agents that behave. Figures: claims refused, waits, leases that lie idle,
@@ -121,11 +122,13 @@ def sweep_(
     leaserace sweep                                    the defaults
     leaserace sweep --agents 2,4,8 --lease 30s --cooldown none,24h
     leaserace sweep --with .leaserace/latest           with measured rounds beside the model
-    """
+    """  # noqa: D301 - click reads \b as "leave these lines as they are"
     if as_csv and as_json:
         raise UsageError("--csv and --json both write to stdout: give one of them")
     if target != REFERENCE and not exact:
         raise UsageError(f"--target {target} needs --exact: the compact model is the reference's")
+    if math.isnan(rate):
+        raise UsageError("--rate nan is no number of tasks: give one, such as 20")
     policy = read_policy(policy_file)
     plan = Plan(
         agents=tuple(sorted(set(_each("--agents", agents, _agents)))),

@@ -126,7 +126,9 @@ class Compact:
         row = self._contacts[contact]
         why = self._why_not(row, agent, token, now_ms)
         if why is not None:
-            return why, 0
+            # A foreign token whose lease is over: of both refusals "expired" is the stronger.
+            over = row.is_held and row.token == token and row.ends_ms <= now_ms
+            return (Code.LEASE_EXPIRED if over else why), 0
         length_ms = self._transactional_ms if is_reply else self._commercial_ms
         until_ms = self._until_ms(row, length_ms, now_ms)
         if until_ms:

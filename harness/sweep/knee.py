@@ -92,8 +92,10 @@ def _why_not(before: Cell | None, cell: Cell) -> str:
 
 
 def _sentence(row: Sequence[Cell], agents: int, why: str) -> str:
+    last = row[-1]
+    if not last.tasks:
+        return "no task arrived: nothing can be said; raise --rate"
     if not why:
-        last = row[-1]
         return (
             f"this mailbox takes at least {agents} agents: with {agents}, "
             f"{last.conflict_rate:.1%} of the claims are refused and "
