@@ -11,11 +11,12 @@ from pathlib import Path
 import click
 import msgspec
 
-from .contacts import Check, Cluster, Summary, addresses
+from .contacts import Check, Cluster, Summary
 from .contract import UsageError
 from .judge.identity import key_function
 from .judge.lines import GZIP_MAGIC
 from .judge.progress import progress
+from .list_rows import addresses
 
 ROWS_FILE = "contacts.csv"
 PICTURE_FILE = "clusters.svg"

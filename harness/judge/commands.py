@@ -9,7 +9,8 @@ import click
 import msgspec
 
 from ..contract import UsageError
-from .mapping import Mapping, load_mapping
+from .mapping import Mapping
+from .mapping_file import load_mapping
 from .ours import our_mapping
 from .progress import progress
 from .recorded import is_history, judge_history

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping as MappingOf
 from typing import Any
 
-from .mapping import Mapping, mapping_from
+from .mapping import Mapping
+from .mapping_file import mapping_from
 
 OURS: MappingOf[str, Any] = {
     "version": 1,

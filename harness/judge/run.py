@@ -13,11 +13,11 @@ from pathlib import Path
 
 from ..history import AnyEvent, History, decode
 from ..outcome import RunOutcome
+from .fields import absent, wanted_fields
 from .lines import GZIP_MAGIC, WHOLE, Span, open_log, split
 from .mapping import Mapping
 from .notices import assumptions
 from .pool import Pool, jobs_for
-from .read import absent, wanted_fields
 from .scan import Scanned
 from .shard import Judged, Terms
 from .spill import shard_count

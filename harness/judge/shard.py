@@ -14,9 +14,9 @@ from ..rules.base import COUNTS, FINDINGS_A_RULE_MAX, Judge, RaceInfo
 from ..verdict import Finding
 from .build import Builder
 from .doubt import Doubt
+from .fields import stored_fields
 from .mapping import Mapping
 from .raw import RawLines
-from .read import stored_fields
 from .records import Record, record_type
 from .rules import arrived_before
 from .skew import Offset

@@ -16,10 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaserace.harness import contacts as module
-from leaserace.harness.contacts import Check, Summary, addresses
+from leaserace.harness.contacts import Check, Summary
 from leaserace.harness.contract import UsageError
 from leaserace.harness.judge.identity import key_function, plain
 from leaserace.harness.list_command import contacts
+from leaserace.harness.list_rows import addresses
 from leaserace.harness.spellings import reasons, shape
 from leaserace.reference_impl.identity import Identity, InvalidAddress, address_rules
 from leaserace.reference_impl.keying import key_function as reference

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from leaserace.harness.judge.mapping import Mapping, mapping_from
+from leaserace.harness.judge.mapping import Mapping
+from leaserace.harness.judge.mapping_file import mapping_from
 from leaserace.harness.judge.run import Answer, judge_log
 
 T0_MS = 1_796_000_000_000

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from leaserace.harness.contract import UsageError
-from leaserace.harness.judge.mapping import load_mapping, mapping_from
+from leaserace.harness.judge.mapping_file import load_mapping, mapping_from
 from leaserace.harness.judge.ours import our_mapping
 
 from .logs import SAMPLES, TABLES, mapping

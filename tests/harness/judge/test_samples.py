@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from leaserace.harness.history import History
-from leaserace.harness.judge.mapping import Mapping, load_mapping
+from leaserace.harness.judge.mapping import Mapping
+from leaserace.harness.judge.mapping_file import load_mapping
 from leaserace.harness.judge.ours import our_mapping
 from leaserace.harness.judge.run import Answer, judge_log
 from leaserace.harness.lines import validate

@@ -9,7 +9,7 @@ import pytest
 
 from leaserace.harness.contract import UsageError
 from leaserace.harness.judge.guess import code_meaning, meaning
-from leaserace.harness.judge.mapping import load_mapping
+from leaserace.harness.judge.mapping_file import load_mapping
 from leaserace.harness.judge.run import judge_log
 from leaserace.harness.judge.suggest import looks_like_ours, suggest
 from leaserace.harness.verdict import Verdict
