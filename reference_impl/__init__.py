@@ -16,6 +16,7 @@ inbound        O4, C6    what contacts write, and how they opt out (wording: in 
 cooldown       S5, C2-5  one timeline a contact: cooldown, contact load, override
 lint           O6        what is wrong with a message, before its key is looked at
 letters        C6, S8    a message on its way out: its opt-out and its bytes
+budgets        O5        circuit breaker, and what an agent may do without a person
 sending        S         the six steps, then the delivery
 outbox         S8, S9    the send record and its states
 inquiry        R, S9     unknown sends, settled by what the receiving side has

@@ -9,6 +9,7 @@ from typing import TypeVar
 from leaserace.harness.clocks import AgentClock, SystemClock
 from leaserace.harness.contract import (
     Found,
+    Json,
     Lease,
     Message,
     Noted,
@@ -20,6 +21,7 @@ from leaserace.harness.contract import (
 )
 
 from .audit import Audit
+from .budgets import Breaker, Budget
 from .cleanup import CleanUp
 from .cooldown import Cooldown
 from .escalation import Escalation
@@ -33,7 +35,7 @@ from .outbox import Outbox
 from .outcomes import Refusal, invalid_address, not_authorised, store_busy
 from .policy import Policy, Situation
 from .sending import Sending
-from .stores.protocol import Store, StoreBusy
+from .stores.protocol import Store, StoreBusy, Transaction
 from .suppression import Suppression
 
 Result = TypeVar("Result")
@@ -50,6 +52,8 @@ class Parts:
     audit: type[Audit] = Audit
     escalation: type[Escalation] = Escalation
     cooldown: type[Cooldown] = Cooldown
+    breaker: type[Breaker] = Breaker
+    budget: type[Budget] = Budget
     leases: type[Leases] = Leases
     suppression: type[Suppression] = Suppression
     keys: type[Keys] = Keys
@@ -91,6 +95,8 @@ class ReferenceMailbox:
         self._identity = parts.identity(policy.addresses)
         self._audit = parts.audit(agent)
         self._cooldown = parts.cooldown(agent, policy)
+        self._breaker = parts.breaker(policy)
+        self._budget = parts.budget(agent, policy)
         self._keys = parts.keys(agent, policy)
         self._leases = parts.leases(
             agent=agent,
@@ -101,10 +107,14 @@ class ReferenceMailbox:
             escalation=parts.escalation(agent, policy),
         )
         self._suppression = parts.suppression(
-            agent=agent, policy=policy, store=store, audit=self._audit
+            agent=agent, policy=policy, store=store, audit=self._audit, breaker=self._breaker
         )
         self._outbox = parts.outbox(
-            agent=agent, policy=policy, audit=self._audit, cooldown=self._cooldown
+            agent=agent,
+            policy=policy,
+            audit=self._audit,
+            cooldown=self._cooldown,
+            breaker=self._breaker,
         )
         opt_outs = parts.opt_outs(policy)
         self._inbound = parts.inbound(
@@ -129,6 +139,8 @@ class ReferenceMailbox:
             leases=self._leases,
             suppression=self._suppression,
             cooldown=self._cooldown,
+            breaker=self._breaker,
+            budget=self._budget,
             outbox=self._outbox,
             opt_outs=opt_outs,
             audit=self._audit,
@@ -192,6 +204,22 @@ class ReferenceMailbox:
             "note_contact", address, lambda key: self._note_contact(key, channel)
         )
 
+    def approve(self, agent: str, person: str, sends: int = 1) -> Noted | Refused:
+        """A person lets the agent send more than its budget (spec: O5, O7)."""
+        return self._answered(
+            "approve",
+            lambda: self._as_person(
+                "approve", person, {"agent": agent, "sends": sends}, self._approval(agent, sends)
+            ),
+        )
+
+    def resume(self, person: str, reason: str) -> Noted | Refused:
+        """A person lets a halted mailbox send again (spec: O5, O7)."""
+        return self._answered(
+            "resume",
+            lambda: self._as_person("resume", person, {"reason": reason}, self._breaker.resume),
+        )
+
     def receive(self, received: Received, release_token: int | None = None) -> Taken | Refused:
         """Take a message a contact wrote, once; an opt-out in it is written first (spec: O4, C3).
 
@@ -240,6 +268,22 @@ class ReferenceMailbox:
                 decision="noted",
                 actor=person,
                 state={"person": person, "reason": reason},
+            )
+            return Noted(at_ms=tx.now_ms)
+
+    def _approval(self, agent: str, sends: int) -> Callable[[Transaction], None]:
+        return lambda tx: self._budget.approve(tx, agent, max(0, sends))
+
+    def _as_person(
+        self, event: str, person: str, state: Mapping[str, Json], act: Callable[[Transaction], None]
+    ) -> Noted:
+        """What only a person may do, with its record (spec: O7, R3)."""
+        if not self._suppression.is_person(person):
+            raise Refusal(not_authorised(person, event))
+        with self._store.transaction(self._deadline_s) as tx:
+            act(tx)
+            self._audit.note(
+                tx, event=event, key="", decision="noted", actor=person, state=dict(state)
             )
             return Noted(at_ms=tx.now_ms)
 

@@ -18,6 +18,7 @@ import msgspec
 from leaserace.harness.contract import SendState
 
 from .audit import Audit
+from .budgets import Breaker
 from .cooldown import Cooldown
 from .idempotency import Draft
 from .policy import Policy, ms
@@ -35,11 +36,15 @@ class Outbox:
         policy: Deadlines and the sender's domain.
         audit: The log.
         cooldown: The timeline.
+        breaker: Counts deliveries.
     """
 
-    __slots__ = ("_agent", "_audit", "_cooldown", "_policy")
+    __slots__ = ("_agent", "_audit", "_breaker", "_cooldown", "_policy")
 
-    def __init__(self, *, agent: str, policy: Policy, audit: Audit, cooldown: Cooldown) -> None:
+    def __init__(
+        self, *, agent: str, policy: Policy, audit: Audit, cooldown: Cooldown, breaker: Breaker
+    ) -> None:
+        self._breaker = breaker
         self._agent = agent
         self._audit = audit
         self._cooldown = cooldown
@@ -112,6 +117,7 @@ class Outbox:
         self._write(tx, settled)
         if state is SendState.DELIVERED:
             self._cooldown.confirm(tx, settled)
+            self._breaker.delivered(tx)
         elif state is SendState.WITHDRAWN:
             self._cooldown.free(tx, settled)
         self._note(tx, "deliver", settled, why)

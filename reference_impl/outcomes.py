@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from leaserace.harness.contract import Code, Refused
 
-from .records import LeaseRow, SendRow, SuppressionRow
+from .records import HaltRow, LeaseRow, SendRow, SuppressionRow
 
 if TYPE_CHECKING:
     from .lint import Fault
@@ -19,6 +19,8 @@ STRENGTH = (
     Code.LEASE_EXPIRED,
     Code.NOT_HOLDER,
     Code.COOLDOWN_ACTIVE,
+    Code.SENDING_HALTED,
+    Code.APPROVAL_REQUIRED,
 )
 """Which refusal of a send the answer carries when several hold (spec: S7)."""
 
@@ -107,6 +109,22 @@ def cooldown_active(contact: str, until_ms: int) -> Refused:
     """The contact was written to inside the cooldown (spec: S5)."""
     return _refused(
         Code.COOLDOWN_ACTIVE, f"{contact} is in cooldown until {until_ms}", until_ms=until_ms
+    )
+
+
+def sending_halted(halt: HaltRow) -> Refused:
+    """The circuit breaker is open (spec: O5)."""
+    return _refused(
+        Code.SENDING_HALTED,
+        f"sending is halted since {halt.at_ms} until a person resumes it: {halt.reason}",
+    )
+
+
+def budget_spent(agent: str, most: int, window_ms: int) -> Refused:
+    """The agent did what it may do without a person (spec: O5)."""
+    return _refused(
+        Code.APPROVAL_REQUIRED,
+        f"{agent} made the {most} sends it may make in {window_ms} ms: a person has to approve more",
     )
 
 

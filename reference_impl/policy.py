@@ -49,6 +49,12 @@ class Policy:
         transport_timeout_s: How long a hand-over may take.
         absent_after_s: How long after an outcome became unknown "no such message" is believed.
         store_deadline_s: How long the store's lock is waited for.
+        breaker_window_s: Over which bounces and complaints are counted (spec: O5).
+        breaker_minimum: Deliveries in it before rates are judged; 0 for no circuit breaker.
+        bounce_rate: Share of deliveries; more bounces than that halt all sending.
+        complaint_rate: The same for complaints.
+        budget_sends: What one agent may send in the window without a person; 0 for no limit.
+        budget_window_s: That window.
         sender: Envelope sender; its domain also stands in Message-IDs.
         opt_out_address: Where mail that opts out goes; empty for none (spec: C6).
         opt_out_url: The page that takes one-click opt-outs; empty for none (spec: C6).
@@ -70,6 +76,12 @@ class Policy:
     inbound_s: float = 90 * 86_400.0
     keep_rows_s: float = 86_400.0
     escalate_after: int = 3
+    breaker_window_s: float = 86_400.0
+    breaker_minimum: int = 100
+    bounce_rate: float = 0.05
+    complaint_rate: float = 0.01
+    budget_sends: int = 0
+    budget_window_s: float = 86_400.0
     transport_timeout_s: float = 10.0
     absent_after_s: float = 60.0
     store_deadline_s: float = 0.25
@@ -86,6 +98,8 @@ class Policy:
             _check_length(name, getattr(self, name), least=MORE_THAN_ZERO.get(name, 0.0))
         for name, least in COUNTS.items():
             _check_count(name, getattr(self, name), least)
+        for name in RATES:
+            _check_rate(name, getattr(self, name))
         for name in SWITCHES:
             if not isinstance(getattr(self, name), bool):
                 raise UsageError(f"policy: {name} = {getattr(self, name)!r}: give true or false")
@@ -131,8 +145,14 @@ MORE_THAN_ZERO = dict.fromkeys(
     ("drafting_s", "sequence_step_s", "reply_s", "transport_timeout_s"), 0.001
 ) | {"opt_out_s": 30 * 86_400.0}
 """Lengths that mean nothing at 0, with the least that does (spec: C6)."""
-COUNTS = {"escalate_after": 1, "largest_message_bytes": 1}
+COUNTS = {
+    "escalate_after": 1,
+    "largest_message_bytes": 1,
+    "breaker_minimum": 0,
+    "budget_sends": 0,
+}
 """Whole numbers, with the least that is allowed."""
+RATES = ("bounce_rate", "complaint_rate")
 SWITCHES = ("commercial_needs_opt_out",)
 LONGEST_S = 100 * 365 * 86_400.0
 
@@ -194,6 +214,12 @@ def _check_length(name: str, value: object, least: float) -> None:
         raise UsageError(
             f"policy: {name} = {value!r}: give seconds, from {least:g} to {LONGEST_S:g}"
         )
+
+
+def _check_rate(name: str, value: object) -> None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 <= value <= 1:  # type: ignore[operator]
+        raise UsageError(f"policy: {name} = {value!r}: give a share from 0 to 1")
 
 
 def _check_count(name: str, value: object, least: int) -> None:

@@ -178,6 +178,48 @@ class OptOutRow(Row, frozen=True, kw_only=True):
     until_ms: int
 
 
+class Bucket(msgspec.Struct, frozen=True, kw_only=True):
+    """What happened in one step of the circuit breaker's window (spec: O5)."""
+
+    start_ms: int
+    delivered: int = 0
+    bounced: int = 0
+    complained: int = 0
+
+
+class TrafficRow(Row, frozen=True, kw_only=True):
+    """Deliveries, bounces and complaints of the whole mailbox, oldest first (spec: O5)."""
+
+    buckets: tuple[Bucket, ...] = ()
+
+
+class HaltRow(Row, frozen=True, kw_only=True):
+    """Sending is halted until a person resumes it (spec: O5)."""
+
+    reason: str
+    at_ms: int
+
+
+class Spent(msgspec.Struct, frozen=True, kw_only=True):
+    """One send on an agent's budget, by its idempotency key."""
+
+    send: str
+    at_ms: int
+
+
+class BudgetRow(Row, frozen=True, kw_only=True):
+    """What one agent did of late, and how much more a person approved (spec: O5).
+
+    Args:
+        key: Agent id.
+        spent: Its sends inside the window, oldest first.
+        approved: Sends beyond the budget that a person approved and that were not made yet.
+    """
+
+    spent: tuple[Spent, ...] = ()
+    approved: int = 0
+
+
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """One decision for the audit log; the store numbers it (spec: R3). Fields as in `AuditRecord`."""
 
@@ -208,5 +250,8 @@ TABLES: tuple[type[Row], ...] = (
     ConflictRow,
     InboundRow,
     OptOutRow,
+    TrafficRow,
+    HaltRow,
+    BudgetRow,
 )
 """Every table a store must have."""

@@ -17,6 +17,7 @@ from leaserace.harness.contract import (
 from leaserace.harness.points import point
 
 from .audit import Audit
+from .budgets import Breaker, Budget
 from .cooldown import Cooldown
 from .idempotency import STATUS_SENT, Draft, Keys
 from .identity import Identity
@@ -37,7 +38,7 @@ from .outcomes import (
     unfit,
 )
 from .policy import Policy
-from .records import OverrideRow, SendRow, SuppressionRow, TimelineRow
+from .records import BudgetRow, HaltRow, OverrideRow, SendRow, SuppressionRow, TimelineRow
 from .stores.protocol import Store, StoreBusy, Transaction
 from .suppression import Suppression
 
@@ -50,6 +51,8 @@ class Seen(NamedTuple):
     timeline: TimelineRow | None
     override: OverrideRow | None
     cooldown_until_ms: int | None
+    halt: HaltRow | None = None
+    budget: BudgetRow | None = None
 
     def as_state(self) -> dict[str, Any]:
         """The same for the audit log."""
@@ -59,6 +62,8 @@ class Seen(NamedTuple):
             "suppression": [cause.reason for cause in causes],
             "cooldown": {"until_ms": self.cooldown_until_ms},
             "override": {"person": self.override and self.override.person},
+            "halted": self.halt and self.halt.reason,
+            "spent": len(self.budget.spent) if self.budget else 0,
         }
 
 
@@ -76,6 +81,8 @@ class Sending:
         leases: Tokens and leases (S3).
         suppression: The list (S4).
         cooldown: The timeline (S5).
+        breaker: Whether sending is halted (O5).
+        budget: What the agent may do without a person (O5).
         outbox: Send records (S6, S8).
         opt_outs: Whom a message's opt-out belongs to (C6).
         audit: The log.
@@ -94,6 +101,8 @@ class Sending:
         leases: Leases,
         suppression: Suppression,
         cooldown: Cooldown,
+        breaker: Breaker,
+        budget: Budget,
         outbox: Outbox,
         opt_outs: OptOuts,
         audit: Audit,
@@ -110,6 +119,8 @@ class Sending:
         self._leases = leases
         self._suppression = suppression
         self._cooldown = cooldown
+        self._breaker = breaker
+        self._budget = budget
         self._outbox = outbox
         self._opt_outs = opt_outs
         self._audit = audit
@@ -188,6 +199,8 @@ class Sending:
             timeline=timeline,
             override=tx.get(OverrideRow, draft.contact),
             cooldown_until_ms=self._cooldown.until_ms(timeline, draft.message.kind, tx.now_ms),
+            halt=self._breaker.halted(tx),
+            budget=self._budget.read(tx),
         )
 
     def _check(self, seen: Seen, draft: Draft) -> list[Refused]:
@@ -197,6 +210,8 @@ class Sending:
             self._check_fence(seen, draft),
             self._check_expiry(seen, draft),
             self._check_cooldown(seen, draft),
+            self._check_breaker(seen),
+            self._check_budget(seen, draft),
         )
         return [refused for refused in found if refused is not None]
 
@@ -220,6 +235,14 @@ class Sending:
             return None
         return cooldown_active(draft.contact, seen.cooldown_until_ms)
 
+    def _check_breaker(self, seen: Seen) -> Refused | None:
+        """Nobody sends while bounces or complaints are too many (spec: O5)."""
+        return self._breaker.check(seen.halt)
+
+    def _check_budget(self, seen: Seen, draft: Draft) -> Refused | None:
+        """An agent stays within what it may do without a person (spec: O5)."""
+        return self._budget.check(seen.budget, draft.key)
+
     def _record(
         self, tx: Transaction, draft: Draft, seen: Seen, refusals: list[Refused]
     ) -> SendRow | Refused:
@@ -230,6 +253,7 @@ class Sending:
             return refused
         row = self._outbox.authorise(tx, draft)
         self._opt_outs.offer(tx, row, draft.message)
+        self._budget.spend(tx, row.key)
         if seen.cooldown_until_ms is not None:
             self._cooldown.use_override(tx, draft.contact)
         self._note_authorised(tx, row, seen)
@@ -257,8 +281,12 @@ class Sending:
             return store_busy(self._outcome_deadline_s, "nothing was handed over")
 
     def _check_again(self, seen: Seen, draft: Draft) -> list[Refused]:
-        """The last look before the message may leave: list and token (spec: S8)."""
-        found = (self._check_suppression(seen), self._check_fence(seen, draft))
+        """The last look before the message may leave: list, token and breaker (spec: S8, O5)."""
+        found = (
+            self._check_suppression(seen),
+            self._check_fence(seen, draft),
+            self._check_breaker(seen),
+        )
         return [refused for refused in found if refused is not None]
 
     def _overtaken(self, tx: Transaction, draft: Draft, row: SendRow) -> Sent | Refused:

@@ -8,6 +8,7 @@ from leaserace.harness.contract import Json, Noted
 from leaserace.harness.points import point
 
 from .audit import Audit
+from .budgets import Breaker
 from .outcomes import Refusal, not_authorised
 from .policy import Policy
 from .records import Cause, SuppressionRow
@@ -25,9 +26,13 @@ class Suppression:
         policy: Who counts as a person.
         store: Where the list is.
         audit: The log.
+        breaker: Counts bounces and complaints.
     """
 
-    def __init__(self, *, agent: str, policy: Policy, store: Store, audit: Audit) -> None:
+    def __init__(
+        self, *, agent: str, policy: Policy, store: Store, audit: Audit, breaker: Breaker
+    ) -> None:
+        self._breaker = breaker
         self._agent = agent
         self._people = policy.people
         self._deadline_s = policy.store_deadline_s
@@ -62,6 +67,8 @@ class Suppression:
         if not late:
             others = tuple(cause for cause in row.causes if cause.reason != reason)
             causes = (*others, Cause(reason=reason, at_ms=event_at_ms))
+            if len(others) == len(row.causes):  # told of again, it counts once
+                self._breaker.failed(tx, reason, event_at_ms)
             tx.put(SuppressionRow(key=contact, causes=causes, cleared_at_ms=row.cleared_at_ms))
         state = {"reason": reason, "event_at_ms": event_at_ms}
         self._note(tx, "suppress_late" if late else "suppress", contact, row, state=state)

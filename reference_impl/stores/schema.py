@@ -10,8 +10,10 @@ import msgspec
 from ..records import (
     TABLES,
     AnyRow,
+    BudgetRow,
     ConflictRow,
     FenceRow,
+    HaltRow,
     InboundRow,
     LeaseRow,
     OptOutRow,
@@ -20,6 +22,7 @@ from ..records import (
     SendRow,
     SuppressionRow,
     TimelineRow,
+    TrafficRow,
 )
 
 SCHEMA = """
@@ -81,6 +84,20 @@ CREATE TABLE IF NOT EXISTS opt_out (
     contact TEXT NOT NULL,
     until_ms INTEGER NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS traffic (
+    key TEXT PRIMARY KEY,
+    buckets TEXT NOT NULL -- JSON, oldest first
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS halt (
+    key TEXT PRIMARY KEY,
+    reason TEXT NOT NULL,
+    at_ms INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS budget (
+    key TEXT PRIMARY KEY,
+    spent TEXT NOT NULL, -- JSON, oldest first
+    approved INTEGER NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS audit (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     at_ms INTEGER NOT NULL,
@@ -106,11 +123,14 @@ NAMES: Mapping[type[Row], str] = {
     ConflictRow: "conflict",
     InboundRow: "inbound",
     OptOutRow: "opt_out",
+    TrafficRow: "traffic",
+    HaltRow: "halt",
+    BudgetRow: "budget",
 }
 COLUMNS: Mapping[type[Row], tuple[str, ...]] = {
     kind: tuple(each.name for each in msgspec.structs.fields(kind)) for kind in TABLES
 }
-JSON_COLUMNS = frozenset({"entries", "causes"})
+JSON_COLUMNS = frozenset({"entries", "causes", "buckets", "spent"})
 
 
 class Statements(NamedTuple):

@@ -11,13 +11,16 @@ from leaserace.reference_impl import cleanup
 from leaserace.reference_impl.inbound import Received
 from leaserace.reference_impl.records import (
     TABLES,
+    BudgetRow,
     ConflictRow,
     FenceRow,
+    HaltRow,
     LeaseRow,
     OverrideRow,
     SendRow,
     SuppressionRow,
     TimelineRow,
+    TrafficRow,
 )
 from tests.reference_impl.desk import JANE, Desk
 from tests.reference_impl.watch import in_thread
@@ -32,9 +35,11 @@ def counts(desk: Desk) -> dict[str, int]:
 
 def fill(desk: Desk) -> None:
     """One row in every table."""
+    desk.policy = replace(desk.policy, breaker_minimum=1)
     desk.sent()
     desk.mailbox("support-01").acquire(JANE)
-    desk.mailbox().suppress(JANE, "opt-out")
+    desk.mailbox().suppress(JANE, "bounce")
+    desk.mailbox().approve("sales-01", "grace")
     desk.mailbox().override(JANE, "grace", "she asked")
     desk.mailbox().receive(Received(event_id="<1@acme.com>", sender=JANE))
 
@@ -53,7 +58,8 @@ def test_counters_and_the_list_stay_for_ever(desk: Desk) -> None:
     fill(desk)
     desk.clock.advance_ms(1000 * DAY_MS)
     assert desk.mailbox().clean_up() == 7
-    assert counts(desk) == {FenceRow.__name__: 1, SuppressionRow.__name__: 1}
+    kept = (FenceRow, SuppressionRow, TrafficRow, HaltRow, BudgetRow)
+    assert counts(desk) == {kind.__name__: 1 for kind in kept}
 
 
 @pytest.mark.parametrize(("early_ms", "kept"), [(1, True), (0, False)])

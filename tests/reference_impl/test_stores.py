@@ -14,19 +14,24 @@ from leaserace.harness.clocks import ManualClock, SystemClock
 from leaserace.harness.contract import AuditRecord, MessageKind, SendState, UsageError
 from leaserace.reference_impl.records import (
     TABLES,
+    Bucket,
+    BudgetRow,
     Cause,
     ConflictRow,
     Contacted,
     Decision,
     FenceRow,
+    HaltRow,
     InboundRow,
     LeaseRow,
     OptOutRow,
     OverrideRow,
     Row,
     SendRow,
+    Spent,
     SuppressionRow,
     TimelineRow,
+    TrafficRow,
 )
 from leaserace.reference_impl.stores.memory import MemoryStore
 from leaserace.reference_impl.stores.protocol import Store, StoreBusy
@@ -71,6 +76,9 @@ ROWS: tuple[Row, ...] = (
     ConflictRow(key="sales-01 a", token=3, count=2, at_ms=1),
     InboundRow(key="<2@y>", contact="a", reason="opt-out", at_ms=1),
     OptOutRow(key="0f", contact="a", until_ms=2),
+    TrafficRow(key="all", buckets=(Bucket(start_ms=0, delivered=2, bounced=1, complained=1),)),
+    HaltRow(key="all", reason="bounces", at_ms=1),
+    BudgetRow(key="sales-01", spent=(Spent(send="run:1", at_ms=1),), approved=2),
 )
 
 
