@@ -229,7 +229,7 @@ def test_other_names_have_other_shapes() -> None:
 
 
 def test_no_identity_of_an_unknown_name_is_made_up() -> None:
-    with pytest.raises(UsageError, match="none is called 'nope'; there are plain"):
+    with pytest.raises(UsageError, match="none is called 'nope'; there are"):
         key_function("nope", {})
 
 
