@@ -58,14 +58,14 @@ def shrink(stand: Stand, played: Played, *, rule: str = "", seconds: float = SEC
     return best
 
 
-def _weight(plan: Plan) -> tuple[int, int]:
-    """Steps first, then all that is not as it usually is."""
+def _weight(plan: Plan) -> tuple[int, int, tuple[int, ...]]:
+    """Steps first, then all that is not as it usually is, then who acts first."""
     shape = plan.shape
     unusual = sum(getattr(shape, each.name) != each.default for each in fields(Shape))
     unusual += shape.agents
     for step in plan.steps:
         unusual += step.agent + sum(getattr(step, name) != usual for name, usual in _USUAL.items())
-    return len(plan.steps), unusual
+    return len(plan.steps), unusual, tuple(step.agent for step in plan.steps)
 
 
 def _descend(

@@ -63,7 +63,7 @@ def test_a_finding_is_told_and_kept(
     folder = next((tmp_path / ".leaserace").glob("*-fuzz-1"))
     assert status == 1
     assert "shrunk to" in out
-    assert re.search(r"\d\. sales-01 claims the contact.*: granted, token 1", out)
+    assert re.search(r"\d\. sales-01 claims the contact: granted, token 1", out)
     assert f"leaserace fuzz --target {twin('release_owner')} --plan lf1/" in out
     names = {path.name for path in folder.iterdir()}
     assert {"history.jsonl", "verdict.json", "plan.txt", "test_found.py"} <= names
