@@ -106,6 +106,26 @@ def test_the_crowded_days_reach_every_refusal_the_model_knows() -> None:
     }
 
 
+@pytest.mark.parametrize("after_ms", [9_999, 10_000, 10_001])
+@pytest.mark.parametrize("what", ["acquire", "renew", "release", "send"])
+def test_around_the_end_of_a_lease_the_model_answers_as_the_reference(
+    what: str, after_ms: int
+) -> None:
+    """The end itself is outside (spec: L3)."""
+    model, exact = both(10.0, cooldown_of("none", POLICY), agents=2)
+    with exact:
+        door: Door = Both(model, exact)
+        door.acquire(0, 0, 0)
+        if what == "acquire":
+            assert (len(door.acquire(1, 0, after_ms)) == 3) == (after_ms >= 10_000)
+        elif what == "renew":
+            door.renew(0, 0, 1, after_ms)
+        elif what == "release":
+            door.release(0, 0, 1, after_ms)
+        else:
+            door.send(0, 0, 1, 1, after_ms, is_reply=True)
+
+
 CALLS = st.lists(
     st.tuples(
         st.sampled_from(["acquire", "renew", "release", "send", "reply"]),
