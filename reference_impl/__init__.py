@@ -24,6 +24,7 @@ outcomes       R         refusals, strongest first
 escalation     R2        a conflict that keeps coming back
 audit          R3        every decision, in commit order
 cleanup        L4, K5    old rows go, what decides stays
+orchestration  O1-O3     the layers in front of the key: a table of what was sent, and checkpoints
 mailbox                  all of it together, for one agent
 target                   the mailbox as the harness starts it
 records        L2        the rows; stores/ keeps them, transports/ hands mail over

@@ -63,8 +63,8 @@ def step_key(
     """
     return DELIMITER.join(
         (
-            _escaped(_named("run_id", run_id)),
-            _escaped(_named("step", step)),
+            name_part("run_id", run_id),
+            name_part("step", step),
             _escaped(_contact(recipient, policy)),
             _content_hash(_text("subject", subject), _text("body", body)),
         )
@@ -88,11 +88,24 @@ def thread_key(*, thread: str, recipient: str, campaign_action: str, policy: Pol
     """
     return DELIMITER.join(
         (
-            _escaped(_named("thread", thread)),
+            name_part("thread", thread),
             _escaped(_contact(recipient, policy)),
-            _escaped(_named("campaign_action", campaign_action)),
+            name_part("campaign_action", campaign_action),
         )
     )
+
+
+def name_part(field: str, value: str) -> str:
+    """A name as a part of a key: no two names are one part, and none holds the delimiter (spec: K7).
+
+    Args:
+        field: What the name is called where it can't be used.
+        value: The name.
+
+    Raises:
+        InvalidPart: The name can't be used.
+    """
+    return _escaped(_named(field, value))
 
 
 def _named(field: str, value: str) -> str:

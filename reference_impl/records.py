@@ -220,6 +220,38 @@ class BudgetRow(Row, frozen=True, kw_only=True):
     approved: int = 0
 
 
+class SentRow(Row, frozen=True, kw_only=True):
+    """What an application sent; kept for ever, in a store of its own (spec: O1, O3).
+
+    Args:
+        key: Name of the logical send.
+        message_id: What the mailbox answered.
+        at_ms: When it was written down.
+    """
+
+    message_id: str
+    at_ms: int
+
+
+class StepRow(Row, frozen=True, kw_only=True):
+    """A finished step of a run, with its result, in the application's store (spec: O1, O2).
+
+    Args:
+        key: Run id and step, escaped.
+        step: Name of the step.
+        about: What it worked on.
+        result: As JSON.
+        number: Place in the order in which the run's steps finished.
+        at_ms: When it finished.
+    """
+
+    step: str
+    about: str
+    result: str
+    number: int
+    at_ms: int
+
+
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """One decision for the audit log; the store numbers it (spec: R3). Fields as in `AuditRecord`."""
 
@@ -253,5 +285,7 @@ TABLES: tuple[type[Row], ...] = (
     TrafficRow,
     HaltRow,
     BudgetRow,
+    SentRow,
+    StepRow,
 )
 """Every table a store must have."""

@@ -20,6 +20,8 @@ from ..records import (
     OverrideRow,
     Row,
     SendRow,
+    SentRow,
+    StepRow,
     SuppressionRow,
     TimelineRow,
     TrafficRow,
@@ -98,6 +100,19 @@ CREATE TABLE IF NOT EXISTS budget (
     spent TEXT NOT NULL, -- JSON, oldest first
     approved INTEGER NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS sent (
+    key TEXT PRIMARY KEY,
+    message_id TEXT NOT NULL,
+    at_ms INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS step (
+    key TEXT PRIMARY KEY,
+    step TEXT NOT NULL,
+    about TEXT NOT NULL,
+    result TEXT NOT NULL, -- JSON
+    number INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS audit (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     at_ms INTEGER NOT NULL,
@@ -126,6 +141,8 @@ NAMES: Mapping[type[Row], str] = {
     TrafficRow: "traffic",
     HaltRow: "halt",
     BudgetRow: "budget",
+    SentRow: "sent",
+    StepRow: "step",
 }
 COLUMNS: Mapping[type[Row], tuple[str, ...]] = {
     kind: tuple(each.name for each in msgspec.structs.fields(kind)) for kind in TABLES

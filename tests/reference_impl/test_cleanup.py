@@ -9,6 +9,7 @@ import pytest
 from leaserace.harness.contract import Code, Found, Refused, SendState
 from leaserace.reference_impl import cleanup
 from leaserace.reference_impl.inbound import Received
+from leaserace.reference_impl.orchestration import Run, SentTable
 from leaserace.reference_impl.records import (
     TABLES,
     BudgetRow,
@@ -18,6 +19,8 @@ from leaserace.reference_impl.records import (
     LeaseRow,
     OverrideRow,
     SendRow,
+    SentRow,
+    StepRow,
     SuppressionRow,
     TimelineRow,
     TrafficRow,
@@ -36,11 +39,13 @@ def counts(desk: Desk) -> dict[str, int]:
 def fill(desk: Desk) -> None:
     """One row in every table."""
     desk.policy = replace(desk.policy, breaker_minimum=1)
-    desk.sent()
+    _, message, _ = desk.sent()
     desk.mailbox("support-01").acquire(JANE)
     desk.mailbox().suppress(JANE, "bounce")
     desk.mailbox().approve("sales-01", "grace")
     desk.mailbox().override(JANE, "grace", "she asked")
+    Run(desk.store, "run-7").step("draft", lambda: "kept")
+    SentTable(desk.store).send(desk.mailbox(), message)
     desk.mailbox().receive(Received(event_id="<1@acme.com>", sender=JANE))
 
 
@@ -58,7 +63,7 @@ def test_counters_and_the_list_stay_for_ever(desk: Desk) -> None:
     fill(desk)
     desk.clock.advance_ms(1000 * DAY_MS)
     assert desk.mailbox().clean_up() == 7
-    kept = (FenceRow, SuppressionRow, TrafficRow, HaltRow, BudgetRow)
+    kept = (FenceRow, SuppressionRow, TrafficRow, HaltRow, BudgetRow, SentRow, StepRow)
     assert counts(desk) == {kind.__name__: 1 for kind in kept}
 
 

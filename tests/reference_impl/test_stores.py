@@ -28,7 +28,9 @@ from leaserace.reference_impl.records import (
     OverrideRow,
     Row,
     SendRow,
+    SentRow,
     Spent,
+    StepRow,
     SuppressionRow,
     TimelineRow,
     TrafficRow,
@@ -78,6 +80,8 @@ ROWS: tuple[Row, ...] = (
     OptOutRow(key="0f", contact="a", until_ms=2),
     TrafficRow(key="all", buckets=(Bucket(start_ms=0, delivered=2, bounced=1, complained=1),)),
     HaltRow(key="all", reason="bounces", at_ms=1),
+    SentRow(key="t:a:q3", message_id="<1@x>", at_ms=1),
+    StepRow(key="run:send", step="send", about="k", result="{}", number=1, at_ms=1),
     BudgetRow(key="sales-01", spent=(Spent(send="run:1", at_ms=1),), approved=2),
 )
 
