@@ -24,7 +24,7 @@ from leaserace.harness.sweep.lengths import (
     seconds_of,
     spoken,
 )
-from leaserace.harness.sweep.measured import read_rounds
+from leaserace.harness.sweep.measured import Load, expected_rate, read_rounds
 from leaserace.harness.sweep.plan import Plan, Sweep, sweep
 from leaserace.harness.sweep.traffic import Traffic
 from leaserace.reference_impl.policy import load_policy
@@ -261,6 +261,19 @@ def test_real_rounds_stand_beside_what_the_model_gives_for_their_load(
     assert 0 < measured.expected_rate < 1
     assert measured.wait_p95_s > 0
     assert status(*SMALL, "--report", str(tmp_path / "out"), "--with", str(round_run)) == 0
-    assert "3 agents: 40% of the claims refused" in capsys.readouterr().out
+    assert "3 agents: 40% of 100 claims refused" in capsys.readouterr().out
     (svg,) = (tmp_path / "out").glob("*/sweep.svg")
     assert "real contention round" in svg.read_text()
+
+
+def load(hold_us: int, after_us: int) -> Load:
+    return Load(holds_us=[hold_us], after_release_us=[after_us], after_refusal_us=[after_us])
+
+
+def test_the_model_of_a_round_refuses_what_the_others_hold() -> None:
+    """With many contacts a claim meets the share of them that the others hold."""
+    few = expected_rate(load(10_000, 10_007), agents=2, contacts=10)
+
+    assert few == pytest.approx(0.05, abs=0.02)
+    assert expected_rate(load(10_000, 10_007), agents=1, contacts=1) == 0.0
+    assert expected_rate(load(10_000, 1_003), agents=2, contacts=1) > 0.6
