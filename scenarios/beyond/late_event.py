@@ -34,9 +34,9 @@ LATE = "an older event was told after a newer one"
     needs={Capability.LEASE, Capability.SEND, Capability.SUPPRESS},
     settings=Settings(lease_s=60.0, cooldown_s=0.0),
     variants=(
+        Variant(name="clearing"),
         Variant(name="bounce"),
         Variant(name="the opt-out told again"),
-        Variant(name="clearing"),
     ),
     windows=(LATE,),
     masked_by="a cooldown or an expired lease would refuse the send for another reason",
