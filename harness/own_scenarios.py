@@ -9,6 +9,14 @@ from pathlib import Path
 from .contract import UsageError
 from .scenario import REGISTRY, Scenario
 
+_BY_PATH: dict[str, str] = {}
+"""Id of a scenario to how it was named on the command line."""
+
+
+def called(scenario: Scenario) -> str:
+    """How to name a scenario so that it is found again."""
+    return _BY_PATH.get(scenario.id, scenario.id)
+
 
 def is_path(name: str) -> bool:
     """Whether this names a file of scenarios (``races.py``, ``races.py::two_tabs``), not a scenario."""
@@ -32,6 +40,7 @@ def load_scenarios_from(name: str) -> list[Scenario]:
     found = [each for each in REGISTRY if each.script.__module__ == module]
     if not found:
         raise UsageError(f"{path_text!r} defines no scenario: decorate a function with @scenario")
+    _BY_PATH.update({each.id: f"{path_text}::{each.id}" for each in found})
     if not wanted:
         return found
     chosen = [each for each in found if each.id == wanted]
@@ -72,4 +81,4 @@ def import_file(path: Path) -> str:
     return name
 
 
-__all__ = ["import_file", "is_path", "load_scenarios_from"]
+__all__ = ["called", "import_file", "is_path", "load_scenarios_from"]

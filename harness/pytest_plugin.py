@@ -1,7 +1,7 @@
 """The pytest plugin: each race is a test item, and two fixtures run users' own races.
 
 pytest loads this module in every session, so it imports nothing that takes time; the work stands in
-`pytest_races`, which is imported when a target was named or a fixture is used.
+`in_pytest`, which is imported when a target was named or a fixture is used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from .scenario import REGISTRY
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .pytest_races import Bench, Stand
+    from .in_pytest.bench import Bench
+    from .in_pytest.fixtures import Stand
 
 PREFIX = "leaserace"
 """First part of the items' ids, such as ``leaserace::stale_token[before the call]``."""
@@ -207,7 +208,7 @@ def _folder(config: pytest.Config, seed: int) -> Path:
 def bench_of(config: pytest.Config) -> Bench:
     """What all races of this process share: the target and the engines."""
     if BENCH not in config.stash:
-        from .pytest_races import Bench
+        from .in_pytest.bench import Bench
 
         config.stash[BENCH] = Bench(config)
     return config.stash[BENCH]
@@ -252,7 +253,7 @@ def pytest_pycollect_makeitem(
         return None
     if scenario.script.__module__ != collector.obj.__name__:
         return None  # imported from elsewhere, where it is collected
-    from .pytest_races import items_of
+    from .in_pytest.items import items_of
 
     return items_of(collector, [scenario])
 
@@ -261,7 +262,7 @@ def pytest_pycollect_makeitem(
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Add the races, before ``-k`` and ``-m`` choose."""
     if session.config.stash[ASKED].collect:
-        from .pytest_races import add_races
+        from .in_pytest.items import add_races
 
         add_races(session, items)
 
@@ -273,7 +274,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     stands = [each for each in stands if hasattr(pyfuncitem.funcargs[each], "leaserace_engine")]
     if not stands:
         return None
-    from .pytest_races import run_function
+    from .in_pytest.fixtures import run_function
 
     run_function(pyfuncitem, stands)
     return True
@@ -282,7 +283,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 @pytest.fixture
 def race(request: pytest.FixtureRequest) -> Stand:
     """A `leaserace.harness.Race` on real processes; what the rules find fails the test."""
-    from .pytest_races import Stand
+    from .in_pytest.fixtures import Stand
 
     return Stand(bench_of(request.config), "processes")
 
@@ -290,7 +291,7 @@ def race(request: pytest.FixtureRequest) -> Stand:
 @pytest.fixture
 def simulation(request: pytest.FixtureRequest) -> Stand:
     """A `leaserace.harness.Race` on the simulator; what the rules find fails the test."""
-    from .pytest_races import Stand
+    from .in_pytest.fixtures import Stand
 
     return Stand(bench_of(request.config), "simulation")
 
@@ -302,7 +303,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         config.stash[BENCH].close()
     if hasattr(config, "workerinput") or not config.stash[ASKED].target:
         return
-    from .pytest_races import applied_nowhere, merge
+    from .in_pytest.end import applied_nowhere, merge
 
     merge(config)
     if exitstatus == 0 and applied_nowhere(session):
@@ -320,7 +321,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     config = terminalreporter.config
     if not config.stash[ASKED].target:
         return
-    from .pytest_races import raced, summary
+    from .in_pytest.end import raced, summary
 
     said = raced(config)
     if said:
