@@ -19,6 +19,7 @@ from .engine import Engine
 from .gate import Canary, Plan, Watcher, run_plan
 from .history import History
 from .outcome import RunOutcome
+from .own_scenarios import is_path, load_scenarios_from
 from .scenario import REGISTRY, Scenario
 
 AGENTS_MAX = 5
@@ -179,12 +180,19 @@ def run(
     agents: tuple[int, int],
     rounds: int | None,
 ) -> int:
-    """Run the races called NAME (see ``leaserace list``), without a canary."""
+    """Run the races called NAME (see ``leaserace list``), without a canary.
+
+    NAME may also be a file with scenarios of your own: ``races.py``, or ``races.py::two_tabs``.
+    """
     known = {each.id: each for each in load_scenarios()}
-    for name in names:
-        if name not in known:
+    chosen: list[Scenario] = []
+    for name in dict.fromkeys(names):
+        if is_path(name):
+            chosen += load_scenarios_from(name)
+        elif name in known:
+            chosen.append(known[name])
+        else:
             raise UsageError(f"no race is called {name!r}; there are {', '.join(known)}")
-    chosen = [known[name] for name in dict.fromkeys(names)]
     variants = [each.name for scenario in chosen for each in scenario.variants]
     if variant and variant not in variants:
         raise UsageError(f"no variant is called {variant!r}; there are {', '.join(variants)}")

@@ -22,6 +22,7 @@ from .engine import Engine, RaceRun
 from .history import encode
 from .judging import not_applicable, result_of, unrun
 from .outcome import CanaryResult, Contention, RunOutcome
+from .own_scenarios import called
 from .scenario import REGISTRY, Scenario, Variant
 from .verdict import RaceResult, Verdict
 
@@ -85,14 +86,14 @@ class Plan:
             parts = ["leaserace", "gate", "--agents", f"{agents}..{agents}"]
             parts += ["--seconds", f"{self.seconds:g}"]
         else:
-            parts = ["leaserace", "run", scenario.id, "--variant", variant.name]
+            parts = ["leaserace", "run", called(scenario), "--variant", variant.name]
             parts += ["--agents", str(agents)]
         return shlex.join([*parts, *self._common()])
 
     def whole(self) -> str:
         """The command that runs all of it again."""
         low, high = self.agents
-        names = [scenario.id for scenario in self.scenarios] if self.command == "run" else []
+        names = [called(scenario) for scenario in self.scenarios] if self.command == "run" else []
         only = ["--variant", self.variant] if self.variant else []
         parts = ["leaserace", self.command, *names, *only, "--agents", f"{low}..{high}"]
         if self.command == "gate":
