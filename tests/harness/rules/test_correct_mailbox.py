@@ -175,7 +175,7 @@ def _message(intent: str, address: str, token: int, kind: MessageKind) -> Messag
         key=f"key:{intent}",
         intent=intent,
         kind=kind,
-        headers={"List-Unsubscribe": "<mailto:no@example.com>"},
+        headers={"X-Campaign": "spring"},
     )
 
 
