@@ -13,6 +13,7 @@ import pkgutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import product
 
 import click
 
@@ -28,6 +29,10 @@ from .run import Runner
 from .search import KINDS, search
 from .subjects import POLICIES, parse
 
+BOUNDS = ((0, 0), (0, 1), (1, 0), (1, 1))
+"""Faults and deadlines of exhaustive search, widening."""
+SEARCH_S_MAX = 2.0
+"""Seconds for one subject under one policy and bound."""
 WAYS = ("six", "exhaustive", "random", "pct")
 BROKEN = "leaserace.reference_impl.broken"
 REFERENCE = "leaserace.reference_impl.target:target"
@@ -193,20 +198,21 @@ def scripted(target: Target) -> list[tuple[Scenario, Variant]]:
 
 
 def _exhaustive(twin: Twin, how: TwinCheck) -> Caught:
+    """Every schedule of the short subjects, under ever wider bounds."""
     begun = time.perf_counter()
     runs = 0
+    policies = twin.policies or tuple(POLICIES)
     with Runner(load_target(twin.target)) as runner:
-        for text in EXHAUSTIVE:
-            for policy in twin.policies or tuple(POLICIES):
-                left_s = how.seconds - (time.perf_counter() - begun)
-                if left_s <= 0:
-                    return _caught("exhaustive", (), runs, begun)
-                bounds = Bounds(faults=1, time_steps=1, kinds=KINDS)
-                result = search(runner, parse(text), policy, bounds, seconds=min(left_s, 2.0))
-                runs += result.schedules
-                if result.found:
-                    rules = [each.rule for each in result.found[0].findings]
-                    return _caught("exhaustive", rules, runs, begun)
+        for (faults, time_steps), text, policy in product(BOUNDS, EXHAUSTIVE, policies):
+            left_s = how.seconds - (time.perf_counter() - begun)
+            if left_s <= 0:
+                break
+            bounds = Bounds(faults=faults, time_steps=time_steps, kinds=KINDS)
+            result = search(runner, parse(text), policy, bounds, seconds=min(left_s, SEARCH_S_MAX))
+            runs += result.schedules
+            if result.found:
+                rules = [each.rule for each in result.found[0].findings]
+                return _caught("exhaustive", rules, runs, begun)
     return _caught("exhaustive", (), runs, begun)
 
 
