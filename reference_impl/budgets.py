@@ -121,10 +121,16 @@ class Budget:
         self._most = policy.budget_sends
         self._window_ms = ms(policy.budget_window_s)
 
+    def standing(self, tx: Transaction) -> BudgetRow | None:
+        """The caller's own budget, or None where there is no limit."""
+        return self.read(tx) if self._most else None
+
     def read(self, tx: Transaction, agent: str = "") -> BudgetRow:
         """What the agent has spent inside the window, and what a person approved beyond it."""
         key = agent or self._agent
         row = tx.get(BudgetRow, key) or BudgetRow(key=key)
+        if not row.spent:
+            return row
         since_ms = tx.now_ms - self._window_ms
         return msgspec.structs.replace(
             row, spent=tuple(each for each in row.spent if each.at_ms > since_ms)
@@ -137,7 +143,7 @@ class Budget:
             row: As read in this transaction.
             send: Its idempotency key; a retry was counted with the first try.
         """
-        if row is None or not self._most or self._is_counted(row, send):
+        if row is None or self._is_counted(row, send):
             return None
         if len(row.spent) < self._most or row.approved > 0:
             return None
@@ -145,8 +151,10 @@ class Budget:
 
     def spend(self, tx: Transaction, send: str) -> None:
         """Count a send from its authorisation on; from the approval where the budget is used up."""
+        if not self._most:
+            return
         row = self.read(tx)
-        if not self._most or self._is_counted(row, send):
+        if self._is_counted(row, send):
             return
         beyond = len(row.spent) >= self._most
         spent = Spent(send=send, at_ms=tx.now_ms)

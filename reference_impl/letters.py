@@ -27,6 +27,8 @@ _HTTPS = re.compile(r"<https://[^\s<>]+>", re.IGNORECASE)
 
 def offers_own_opt_out(message: Message) -> bool:
     """Whether the message says itself how to opt out; the mailbox then adds nothing (spec: C6)."""
+    if not message.headers:
+        return False
     names = {name.lower() for name in message.headers}
     return bool(names & {OPT_OUT_HEADER.lower(), ONE_CLICK_HEADER.lower()})
 

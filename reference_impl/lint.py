@@ -135,7 +135,9 @@ class Lint:
                 code=LintCode.MISSING_SUBJECT, field="subject", problem="the subject is missing"
             )
         for field in ("subject", "body", "intent"):
-            text = getattr(message, field)
+            text: str = getattr(message, field)
+            if text.isascii() if field == "body" else _is_plain(text):
+                continue  # nearly every message, and quickly
             if not _is_text(text):
                 yield Fault(
                     code=LintCode.NOT_TEXT,
@@ -218,9 +220,15 @@ def _injected(field: str, what: str) -> Fault:
     )
 
 
+def _is_plain(text: str) -> bool:
+    """Whether nothing can be wrong with it as a header."""
+    return len(text) <= HEADER_LENGTH_MAX and text.isprintable()
+
+
 def _bytes(text: str, most: int) -> int:
     """Its length in UTF-8; what is too long in characters already is not encoded."""
-    return len(text) if len(text) > most else len(text.encode(errors="replace"))
+    ready = text.isascii() or len(text) > most
+    return len(text) if ready else len(text.encode(errors="replace"))
 
 
 def _is_text(text: str) -> bool:

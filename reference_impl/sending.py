@@ -200,7 +200,7 @@ class Sending:
             override=tx.get(OverrideRow, draft.contact),
             cooldown_until_ms=self._cooldown.until_ms(timeline, draft.message.kind, tx.now_ms),
             halt=self._breaker.halted(tx),
-            budget=self._budget.read(tx),
+            budget=self._budget.standing(tx),
         )
 
     def _check(self, seen: Seen, draft: Draft) -> list[Refused]:
