@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
-from ..contract import Capability
-from ..history import DeliveryEvent, Operation
+from ..contract import Capability, SendState
+from ..history import AuditEvent, DeliveryEvent, Operation
 from ..rules.base import Rule
 from ..rules.claims import Claim
 from ..rules.leases import RenewalHolds
 from ..rules.ledger import Intent, View
-from ..rules.sends import Arrived
+from ..rules.sends import Arrived, StepsInOrder
 from ..verdict import Finding
 
 
@@ -86,9 +86,21 @@ class ArrivedInTime(Arrived):
                 yield finding
 
 
+class StepsSeen(StepsInOrder):
+    """`StepsInOrder` for a log that begins while sends are under way: their first step is taken as it is."""
+
+    def decided(self, event: AuditEvent) -> Iterable[Finding]:
+        record = event.value
+        key, decision = record.get("idempotency_key"), record["decision"]
+        if key and key not in self._last and decision != SendState.AUTHORIZED:
+            self._last[key] = (decision, record["at_ms"])
+            return ()
+        return super().decided(event)
+
+
 def arrived_before(settled_ns: int) -> type[Rule]:
     """`ArrivedInTime` for a log whose messages are settled until then."""
     return type("ArrivedBefore", (ArrivedInTime,), {"settled_ns": settled_ns})
 
 
-__all__ = ["ArrivedInTime", "KeyPerSend", "RenewalOfAnyLength", "arrived_before"]
+__all__ = ["ArrivedInTime", "KeyPerSend", "RenewalOfAnyLength", "StepsSeen", "arrived_before"]

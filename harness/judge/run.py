@@ -31,6 +31,8 @@ SPAN_BYTES = 64 << 20
 PACKED_RATIO = 10
 """What a packed log may unpack to, for the number of shards."""
 SEARCHED_BYTES = 16 << 20
+EVENTS_KEPT = 200_000
+"""Events that the report is made of, at most or little more."""
 WHOLE_ROWS = 100_000
 """A log of no more rows is judged and shown whole."""
 
@@ -86,7 +88,7 @@ def judge_log(
         shards = shard_count(log_bytes)
         with Pool(jobs_for(log_bytes) if jobs is None else jobs) as pool:
             scanned, parts = _scan(pool, path, mapping, spans, shards, work, progress)
-            terms = _terms(mapping, scanned)
+            terms = _terms(mapping, scanned, shards)
             judged = _judge(pool, path, terms, parts, shards, work, progress)
         notices = tuple(assumptions(mapping, scanned, judged.assumed))
         if judged.cut:
@@ -188,7 +190,7 @@ def _is_named(path: Path, fields: tuple[str, ...]) -> bool:
     return any(b'"' + name + b'"' in data for name in names)
 
 
-def _terms(mapping: Mapping, scanned: Scanned) -> Terms:
+def _terms(mapping: Mapping, scanned: Scanned, shards: int) -> Terms:
     lengths = scanned.lengths_ms
     told_s = mapping.settings.lease_s
     known = [*lengths, *([] if told_s is None else [round(told_s * 1000)])]
@@ -201,6 +203,7 @@ def _terms(mapping: Mapping, scanned: Scanned) -> Terms:
         identity=scanned.identity,
         last_ns=scanned.seen.last_ns,
         whole=scanned.seen.rows <= WHOLE_ROWS,
+        events_kept=max(1_000, EVENTS_KEPT // shards),
     )
 
 

@@ -27,8 +27,6 @@ from .triage import Triage
 from .twice import Twice
 
 TRACED_MAX = 500
-EVENTS_KEPT = 50_000
-"""Events of contacts with findings that one shard keeps for the report."""
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +41,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
         identity: Name of the identity function.
         last_ns: Time of the last line.
         whole: Whether all events are kept, and all contacts given to the rules.
+        events_kept: Events of contacts with findings that one shard keeps for the report.
     """
 
     mapping: Mapping
@@ -53,6 +52,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     identity: str
     last_ns: int
     whole: bool
+    events_kept: int
 
     def facts(self) -> Facts:
         """What the log holds, for the choice of rules."""
@@ -82,7 +82,7 @@ class Judged(msgspec.Struct, kw_only=True):
         plain: How many of them were plainly in order.
         findings: At most `FINDINGS_A_RULE_MAX` a rule.
         traced: The lines and states behind the first of them.
-        left_out: Rule to how many more it had.
+        left_out: Rule to how many more it had; ``kept``, how many of it are in `findings`.
         exercised: Rule to how often it had something to judge.
         unknown: Why something could not be judged.
         assumed: What had to be assumed, and how often.
@@ -96,6 +96,7 @@ class Judged(msgspec.Struct, kw_only=True):
     findings: list[Finding] = []
     traced: list[Traced] = []
     left_out: dict[str, int] = {}
+    kept: dict[str, int] = {}
     exercised: dict[str, int] = {}
     unknown: list[str] = []
     assumed: dict[str, int] = {}
@@ -103,12 +104,18 @@ class Judged(msgspec.Struct, kw_only=True):
     events: int = 0
     cut: int = 0
 
+    def has_room(self, rule: str) -> bool:
+        """Whether another finding of this rule is kept."""
+        return self.kept.get(rule, 0) < FINDINGS_A_RULE_MAX
+
     def take(self, finding: Finding) -> None:
         """Keep a finding, or count it."""
-        if sum(each.rule == finding.rule for each in self.findings) < FINDINGS_A_RULE_MAX:
+        rule = finding.rule
+        if self.has_room(rule):
+            self.kept[rule] = self.kept.get(rule, 0) + 1
             self.findings.append(finding)
         else:
-            self.left_out[finding.rule] = self.left_out.get(finding.rule, 0) + 1
+            self.left_out[rule] = self.left_out.get(rule, 0) + 1
 
     def merge(self, other: Judged) -> None:
         """Take in what was found in other shards."""
@@ -241,7 +248,10 @@ class ShardJudge:
     def _take(self, judge: Judge, judged: Judged, records: Sequence[Record]) -> bool:
         """Count what the rules said of one contact; True if they found something."""
         judgement = judge.judgement()
-        told = list(self._tracer.trace(judgement.findings, records))
+        wanted = [each for each in judgement.findings if judged.has_room(each.rule)]
+        told = list(self._tracer.trace(wanted, records))
+        left_out = Counter(judgement.left_out)
+        left_out.update(each.rule for each in judgement.findings if not judged.has_room(each.rule))
         self._assumed["still on its way at the end"] += sum(
             getattr(rule, "unsettled", 0) for rule in judge.rules
         )
@@ -249,7 +259,7 @@ class ShardJudge:
             Judged(
                 findings=[finding for finding, _ in told],
                 traced=[traced for _, traced in told],
-                left_out=dict(judgement.left_out),
+                left_out=dict(left_out),
                 exercised=dict(judgement.exercised),
                 unknown=list(judgement.unknown),
                 counts={name: getattr(judgement, name) for name in COUNTS},
@@ -260,7 +270,7 @@ class ShardJudge:
     def _is_kept(self, judged: Judged, *, found: bool) -> bool:
         if self._terms.whole:
             return True
-        if found and judged.events >= EVENTS_KEPT:
+        if found and judged.events >= self._terms.events_kept:
             judged.cut += 1
             return False
         return found

@@ -10,7 +10,7 @@ from ..contract import Capability
 from ..rules import ALL
 from ..rules.base import Rule
 from .mapping import Mapping, Phase
-from .rules import KeyPerSend, RenewalOfAnyLength
+from .rules import KeyPerSend, RenewalOfAnyLength, StepsSeen
 
 Need = tuple[str, Callable[["Facts"], bool]]
 """What is missing, in words, and whether it is there."""
@@ -71,6 +71,13 @@ class Facts:
         )
 
     @property
+    def tells_steps(self) -> bool:
+        """Whether the steps of a send have events of their own."""
+        told = [each for actions in self.mapping.actions().values() for each in actions]
+        begun = any(each.f == "send" and each.phase is Phase.BEGIN for each in told)
+        return begun and self.does("dispatch") and self.does("delivery")
+
+    @property
     def cooldown(self) -> bool:
         """Whether a cooldown was in force."""
         return bool(self.mapping.settings.cooldown_s)
@@ -128,6 +135,20 @@ OWN_INTENT: Need = (
     lambda facts: bool(facts.mapping.intent.fields),
 )
 
+UNTRIED: Need = ("what a log must hold for it is not worked out yet", lambda _: False)
+BY_NAME: Need = (
+    "deliveries are joined to their sends by the message id itself",
+    lambda facts: bool(facts.mapping.intent.fields) or facts.has("idempotency_key"),
+)
+HEADER: Need = (
+    "whether the id that is told is the one in the message's header is not known",
+    lambda _: False,
+)
+STEPS: Need = (
+    "no events tell authorized, dispatching and delivered apart (send.begin, dispatch, delivery)",
+    lambda facts: facts.tells_steps,
+)
+
 NEEDS: MappingOf[str, tuple[Need, ...]] = {
     "contract.kept": (NO_SCRIPT,),
     "scenario.expected": (NO_SCRIPT,),
@@ -142,6 +163,8 @@ NEEDS: MappingOf[str, tuple[Need, ...]] = {
     "tokens.commit_order": (GRANTS, SENDS, AGENT, TOKEN, SEQ),
     "sends.once": (WRITES, NAMED_SENDS),
     "sends.arrived": (SENDS, NAMED_SENDS, DELIVERIES),
+    "sends.message_id_arrives": (SENDS, MESSAGE_ID, DELIVERIES, BY_NAME, HEADER),
+    "sends.steps_in_order": (SENDS, KEY, SEQ, STEPS),
     "keys.one_per_send": (WRITES, OWN_INTENT),
     "keys.replay_is_original": (SENDS, KEY, MESSAGE_ID),
     "keys.payload_bound": (SENDS, KEY, PAYLOAD),
@@ -151,7 +174,7 @@ NEEDS: MappingOf[str, tuple[Need, ...]] = {
     "refusals.explained": (CODES, FROM_START, LENGTH),
     "audit.refusal_has_state": (CODES, SEQ, OUR_STATE),
 }
-"""Rule to what it needs of a log; a rule that is not here is judged if the capabilities are there."""
+"""Rule to what it needs of a log; a rule that is not here is not judged of one."""
 
 
 def capabilities(facts: Facts) -> frozenset[Capability]:
@@ -177,13 +200,16 @@ def rules_for(facts: Facts) -> tuple[list[type[Rule]], dict[str, str]]:
     left: dict[str, str] = {}
     every: list[type[Rule]] = [*ALL, KeyPerSend]
     for rule in every:
-        missing = [why for why, is_there in NEEDS.get(rule.name, ()) if not is_there(facts)]
+        needs = NEEDS.get(rule.name, (UNTRIED,))
+        missing = [why for why, is_there in needs if not is_there(facts)]
         if not missing and not rule.needs <= has:
             missing = [f"the log does not tell {', '.join(sorted(rule.needs - has))}"]
         if missing:
             left[rule.name] = "; ".join(missing)
         elif rule.name == RenewalOfAnyLength.name and facts.lease_varies:
             judged.append(RenewalOfAnyLength)
+        elif rule.name == StepsSeen.name and not facts.mapping.settings.from_start:
+            judged.append(StepsSeen)
         else:
             judged.append(rule)
     return judged, left

@@ -74,6 +74,7 @@ class Triage:
         self.own_intents = bool(mapping.intent.fields)
         self.tells_sends = mapping.does("send")
         self.must_arrive = "sends.arrived" in rules
+        self.steps = "sends.steps_in_order" in rules
         time, cooldown_s = mapping.time, mapping.settings.cooldown_s or 0.0
         doubt_s = time.settle_s + time.call_s + 2 * time.uncertainty_s
         self.apart_ns = int((cooldown_s * 1.01 + doubt_s) * 1e9) + MARGIN_NS if cooldown_s else 0
@@ -158,6 +159,7 @@ _GIVES = {
     "tokens.commit_order": "leased sends",
     "sends.once": "deliveries",
     "sends.arrived": "sends",
+    "sends.steps_in_order": "sends",
 }
 
 
@@ -167,6 +169,7 @@ class _Contact:
     __slots__ = (
         "arrived",
         "by_id",
+        "dispatched",
         "ends_ms",
         "ends_ns",
         "grants",
@@ -187,7 +190,7 @@ class _Contact:
         self.holder = ""
         self.token = -1
         self.ends_ms = self.ends_ns = 0
-        self.open = ""
+        self.open = self.dispatched = ""
         self.sent_ns = -(1 << 62)
         self.sent: dict[str, int | None] = {}
         self.by_id: dict[str, str] = {}
@@ -296,6 +299,8 @@ class _Contact:
         name = record.intent or record.key or record.message_id
         if not self.open or self.open != name:
             return False
+        if self.triage.steps and self.dispatched != name:
+            return False
         self.open = ""
         return not (record.replay or record.code == "replay")
 
@@ -321,7 +326,10 @@ class _Contact:
     def dispatch(self, record: Record) -> bool:
         """The hand-over of the send that is under way begins, before any newer grant."""
         name = record.intent or record.key or record.message_id
-        return bool(self.open) and self.open == name and record.token in {None, self.token}
+        if not self.open or self.open != name or self.dispatched == name:
+            return False
+        self.dispatched = name
+        return record.token in {None, self.token}
 
     def nothing(self, record: Record) -> bool:  # noqa: ARG002 - a step like the others
         """A line that no rule in question asks about."""

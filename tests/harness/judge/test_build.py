@@ -12,7 +12,7 @@ from leaserace.harness.history import DeliveryEvent, OpEvent, OpType
 from leaserace.harness.judge.run import judge_log
 from leaserace.harness.verdict import Verdict
 
-from .logs import GOOD, judged, mapping, row, rules, write
+from .logs import GOOD, T0_MS, judged, mapping, row, rules, write
 
 
 def said(answer: Any, words: str) -> str:
@@ -310,3 +310,60 @@ def test_a_large_log_is_read_in_parts_and_says_the_same(
     assert parts.outcome.notices == whole.outcome.notices
     assert f"log.jsonl:{40 * (len(GOOD) - 1) + 2}: not JSON" in parts.outcome.notices[0]
     assert {event.contact for event in parts.history if isinstance(event, OpEvent)} == {"p3@x.com"}
+
+
+def test_a_log_that_is_wrong_everywhere_is_told_by_a_sample_and_a_number(tmp_path: Path) -> None:
+    rows = [
+        row(10_000 * n + at, "granted", who, f"p{n}@x.com", token=1)
+        for n in range(300)
+        for at, who in ((0, "sales-01"), (1_000, "support-01"))
+    ]
+
+    answer = judged(tmp_path, *rows)
+
+    found = rules(answer)
+    assert found.count("tokens.rise") == found.count("leases.one_live") == 100
+    assert "600 findings" in answer.outcome.races[0].observed
+
+
+def test_the_outcome_of_a_call_may_stand_in_a_code_of_its_end(tmp_path: Path) -> None:
+    """spec: R."""
+    answer = judged(
+        tmp_path,
+        row(0, "ask", "sales-01"),
+        row(100, "answer", "sales-01", result="GRANTED", token=1, until=T0_MS + 60_000),
+        row(1_000, "ask", "support-01"),
+        row(1_100, "answer", "support-01", result="HELD"),
+        fields={"code": "result"},
+        events={"ask": "acquire.begin", "answer": "acquire.end"},
+        codes={"GRANTED": "ok", "HELD": "contact_owned"},
+    )
+
+    ends = [
+        each
+        for each in answer.history
+        if isinstance(each, OpEvent) and each.type is not OpType.INVOKE
+    ]
+    assert [(each.agent, each.type, each.code) for each in ends] == [
+        ("sales-01", OpType.OK, None),
+        ("support-01", OpType.FAIL, "contact_owned"),
+    ]
+
+
+def test_a_step_that_was_left_out_is_found_where_the_log_tells_steps(tmp_path: Path) -> None:
+    """spec: S8."""
+    steps = {"asked": "send.begin", "going": "dispatch", "done": ["send.ok", "delivery"]}
+    rows = [
+        row(0, "granted", "sales-01", token=1, n=1),
+        row(1_000, "asked", "sales-01", token=1, key="k1", n=2),
+        row(1_100, "going", "sales-01", token=1, key="k1", n=3),
+        row(1_200, "done", "sales-01", token=1, key="k1", n=4),
+    ]
+
+    good = judged(tmp_path, *rows, fields={"seq": "n"}, events=steps)
+    bad = judged(tmp_path, *rows[:2], rows[3], fields={"seq": "n"}, events=steps)
+    late = judged(tmp_path, rows[3], fields={"seq": "n"}, events=steps)
+
+    assert good.outcome.verdict is Verdict.VALID
+    assert rules(bad) == ["sends.steps_in_order"]
+    assert rules(late) == []

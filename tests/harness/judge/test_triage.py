@@ -19,8 +19,14 @@ from .logs import GOOD, mapping, row, rules, write
 CONTACTS = 4
 
 
-def random_log(seed: int, mistakes: float) -> list[dict[str, Any]]:
-    """A log of a few contacts; with `mistakes` above 0 some lines are dropped, moved or changed."""
+def random_log(seed: int, mistakes: float, *, audit: bool = False) -> list[dict[str, Any]]:
+    """A log of a few contacts; with `mistakes` above 0 some lines are dropped, moved or changed.
+
+    Args:
+        seed: Of all draws.
+        mistakes: How likely each is.
+        audit: Whether it tells each step of a send, and its commit order.
+    """
     rng = random.Random(seed)
     rows: list[dict[str, Any]] = []
     for person in range(CONTACTS):
@@ -30,6 +36,11 @@ def random_log(seed: int, mistakes: float) -> list[dict[str, Any]]:
             rows += _turn(rng, f"p{person}@x.com", at, token, f"{seed}-{person}-{token}-{at}")
             at += rng.choice((2_000, 30_000, 70_000, 100_000))
             token += rng.choice((1, 1, 2))
+    if audit:
+        rows = [step for each in rows for step in _steps(each)]
+    rows.sort(key=lambda each: each["t"])
+    for place, each in enumerate(rows, start=1):
+        each["n"] = place
     for each in rows:
         if rng.random() < mistakes:
             _spoil(rng, each)
@@ -38,7 +49,19 @@ def random_log(seed: int, mistakes: float) -> list[dict[str, Any]]:
     if rng.random() < mistakes:
         rows.append(dict(rng.choice(rows)))
     rows = [each for each in rows if rng.random() >= mistakes / 4]
-    return [*rows, row(900_000, "granted", "z", "end@x.com", token=1)]
+    return [*rows, row(900_000, "granted", "z", "end@x.com", token=1, n=len(rows) + 9)]
+
+
+def _steps(each: dict[str, Any]) -> list[dict[str, Any]]:
+    """A send, step by step; its delivery is its last one."""
+    if each["e"] == "arrived":
+        return []
+    if each["e"] != "sent":
+        return [each]
+    return [
+        each | {"e": name, "t": each["t"] + at}
+        for at, name in enumerate(("asked", "going", "done"))
+    ]
 
 
 def _turn(rng: random.Random, to: str, at: int, token: int, name: str) -> list[dict[str, Any]]:
@@ -78,6 +101,10 @@ MAPPINGS: dict[str, Mapping] = {
     "no deliveries": mapping(events={"arrived": "ignore"}),
     "deliveries only": mapping(events={"sent": "ignore", "replayed": "ignore"}),
     "no token": mapping(fields={"token": ""}),
+    "audit": mapping(
+        fields={"seq": "n"},
+        events={"asked": "send.begin", "going": "dispatch", "done": ["send.ok", "delivery"]},
+    ),
 }
 
 
@@ -92,7 +119,7 @@ def both_ways(path: Path, told: Mapping) -> tuple[Answer, Answer]:
 
 
 @settings(
-    max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+    max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
 )
 @given(
     seed=st.integers(0, 10**6),
@@ -102,7 +129,8 @@ def both_ways(path: Path, told: Mapping) -> tuple[Answer, Answer]:
 def test_triage_never_hides_a_finding(
     seed: int, mistakes: float, name: str, tmp_path: Path
 ) -> None:
-    path = write(tmp_path / "log.jsonl", *random_log(seed, mistakes))
+    rows = random_log(seed, mistakes, audit=name == "audit")
+    path = write(tmp_path / "log.jsonl", *rows)
 
     full, quick = both_ways(path, MAPPINGS[name])
 
@@ -128,12 +156,14 @@ def test_plain_contacts_count_as_judged(tmp_path: Path) -> None:
     }
 
 
-def test_most_contacts_of_a_log_without_mistakes_are_plain(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["plain", "audit"])
+def test_most_contacts_of_a_log_without_mistakes_are_plain(name: str, tmp_path: Path) -> None:
     """Else triage would be for nothing."""
     plain = contacts = 0
     for seed in range(30):
-        path = write(tmp_path / "log.jsonl", *random_log(seed, 0.0))
-        observed = both_ways(path, mapping())[1].outcome.races[0].observed
+        rows = random_log(seed, 0.0, audit=name == "audit")
+        path = write(tmp_path / "log.jsonl", *rows)
+        observed = both_ways(path, MAPPINGS[name])[1].outcome.races[0].observed
         numbers = [int(word.strip("(")) for word in observed.split() if word.strip("(").isdigit()]
         contacts, plain = contacts + numbers[0], plain + numbers[1]
 
