@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import json
 import re
 import secrets
 import shlex
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -134,7 +133,7 @@ def fuzz(
     outcome, history = _outcome(asked, result)
     _write(asked, result, outcome, history, run_dir)
     if as_json:
-        click.echo(json.dumps(_as_json(asked, result, outcome), indent=2))
+        click.echo(outcome.to_json().decode(), nl=False)
     else:
         for line in _lines(asked, result, run_dir):
             click.echo(line)
@@ -217,28 +216,39 @@ def _replay(asked: Asked, text: str) -> int:
 
 def _outcome(asked: Asked, result: Campaigned) -> tuple[RunOutcome, History]:
     """What reports read: one race, the shortest run that shows the finding, or none."""
-    case = result.case
+    case, reached = result.case, result.reached
     if case is not None:
-        race = result_of(
-            case.shortest, again=asked.again(case.shortest), rounds=result.reached.examples
-        )
+        race = result_of(case.shortest, again=asked.again(case.shortest), rounds=reached.examples)
         history = case.shortest.history()
     else:
         race = _no_finding(asked, result)
         history = History()
+    figures = reached.figures() | {"runs_per_second": round(result.rate, 1)}
+    notices = [*reached.lines(asked.target.capabilities), *_doubts(result)]
     outcome = RunOutcome(
         command="fuzz",
         target=asked.target_name,
         seed=asked.seed,
         agents=(2, 4),
         verdict=result.verdict,
-        races=(race,),
+        races=(replace(race, figures=figures),),
         again=asked.again(),
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         elapsed_s=result.seconds,
         versions=versions(),
+        notices=tuple(notices),
     )
     return outcome, history
+
+
+def _doubts(result: Campaigned) -> Iterator[str]:
+    """Why what was found, or was not, is not certain."""
+    case = result.case
+    if case is not None and not case.is_certain:
+        differed = f"; {case.flaky}" if case.flaky else ""
+        yield f"flaky: {case.shown} of {case.replays} replays showed it{differed}"
+    if result.unstable:
+        yield f"flaky: {result.unstable}"
 
 
 def _no_finding(asked: Asked, result: Campaigned) -> RaceResult:
@@ -263,10 +273,12 @@ def _write(
 ) -> None:
     files = importlib.import_module("leaserace.reports.files")
     (run_dir / "history.jsonl").unlink(missing_ok=True)
-    files.write_all(outcome, history, run_dir, only=LIGHT)
     case = result.case
     if case is None:
+        files.write_all(outcome, history, run_dir, only=LIGHT)
         return
+    files.write_all(outcome, history, run_dir)
+    case.first.history().save(run_dir / "history.first.jsonl")
     (run_dir / "plan.txt").write_text(case.shortest.plan.to_text() + "\n", encoding="utf-8")
     text = as_test(case.shortest, asked.target_name)
     _write_test(run_dir / "test_found.py", text)
@@ -295,42 +307,18 @@ def _lines(asked: Asked, result: Campaigned, run_dir: Path) -> Iterator[str]:
     yield ""
     case = result.case
     if case is None:
-        yield f"no finding: {result.verdict}" + (f" ({result.unstable})" if result.unstable else "")
+        yield f"no finding: {result.verdict}"
+        yield from _doubts(result)
     else:
         steps = f"{len(case.first.told)} steps, shrunk to {len(case.shortest.told)}"
         known = ", known from an earlier run" if case.from_corpus else ""
         where = " on the simulator" if asked.real and not case.shortest.is_real else ""
         yield f"found after {case.after} runs and {case.after_s:.1f} s{known}: {steps}{where}"
-        if not case.is_certain:
-            yield (
-                f"flaky: {case.shown} of {case.replays} replays showed it"
-                + (f"; {case.flaky}" if case.flaky else "")
-            )
+        yield from _doubts(result)
         yield ""
         yield story(case.shortest, again=asked.again(case.shortest))
         yield f"as a pytest file: {asked.test_file or run_dir / 'test_found.py'}"
     yield f"run folder: {run_dir}"
-
-
-def _as_json(asked: Asked, result: Campaigned, outcome: RunOutcome) -> dict[str, Any]:
-    reached, case = result.reached, result.case
-    value: dict[str, Any] = {
-        "outcome": json.loads(outcome.to_json()),
-        "runs": reached.examples,
-        "steps": reached.steps,
-        "seconds": round(result.seconds, 3),
-        "rules": dict(reached.rules),
-        "codes": dict(reached.codes),
-        "idle_rules": reached.idle_rules(asked.target.capabilities),
-        "missing_codes": reached.missing_codes(),
-    }
-    if case is not None:
-        value |= {
-            "plan": case.shortest.plan.to_text(),
-            "shown": [case.shown, case.replays],
-            "flaky": case.flaky,
-        }
-    return value
 
 
 def _status(asked: Asked, result: Campaigned) -> int:

@@ -64,6 +64,13 @@ class Reached:
         """Codes that were never answered."""
         return [str(code) for code in Code if not self.codes[code]]
 
+    def figures(self) -> dict[str, float]:
+        """The counts under names, for ``verdict.json``."""
+        named = {"runs": self.examples, "steps": self.steps}
+        named |= {f"rule {name}": count for name, count in self.rules.items()}
+        named |= {f"code {name}": count for name, count in self.codes.items()}
+        return {name: float(count) for name, count in named.items()}
+
     def lines(self, capabilities: Set[Capability]) -> Iterable[str]:
         """The counts in words, a line each."""
         rules = [rule for rule in ALL if rule.needs <= set(capabilities)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -16,6 +15,7 @@ from leaserace.harness import cli
 from leaserace.harness.fuzz import commands
 from leaserace.harness.fuzz.campaign import PROFILES, Profile
 from leaserace.harness.outcome import RunOutcome
+from leaserace.harness.verdict import Verdict
 from tests.harness.fuzz.support import REFERENCE, twin
 
 Fuzz = Callable[..., int]
@@ -66,7 +66,13 @@ def test_a_finding_is_told_and_kept(
     assert re.search(r"\d\. sales-01 claims the contact: granted, token 1", out)
     assert f"leaserace fuzz --target {twin('release_owner')} --plan lf1/" in out
     names = {path.name for path in folder.iterdir()}
-    assert {"history.jsonl", "verdict.json", "plan.txt", "test_found.py"} <= names
+    assert {
+        "history.jsonl",
+        "history.first.jsonl",
+        "verdict.json",
+        "report.html",
+        "plan.txt",
+    } <= names
     assert RunOutcome.from_json((folder / "verdict.json").read_bytes()).command == "fuzz"
     assert (tmp_path / "test_it.py").read_text() == (folder / "test_found.py").read_text()
 
@@ -103,14 +109,16 @@ def _pytest(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_json_has_the_counts_and_the_plan(fuzz: Fuzz, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_the_verdict_with_the_counts(
+    fuzz: Fuzz, capsys: pytest.CaptureFixture[str]
+) -> None:
     fuzz("--target", twin("delivery"), "--json")
 
-    value = json.loads(capsys.readouterr().out)
-    assert value["outcome"]["verdict"] == "invalid"
-    assert value["plan"].startswith("lf1/")
-    assert value["shown"] == [3, 3]
-    assert value["runs"] >= 1
+    outcome = RunOutcome.from_json(capsys.readouterr().out)
+    assert outcome.verdict is Verdict.INVALID
+    assert "--plan lf1/" in outcome.races[0].again
+    assert outcome.races[0].figures["runs"] >= 1
+    assert outcome.races[0].figures["rule sends.arrived"] >= 1
 
 
 def test_a_rule_that_a_nightly_run_never_exercised_is_an_error_of_the_fuzzer(
