@@ -25,6 +25,14 @@ if TYPE_CHECKING:
 
 _INK, _MUTED, _FAINT = "#24292F", "#57606A", "#D0D7DE"
 MARKERS = ("o", "s", "^", "D", "v", "P")
+_STAR: Any = {"linestyle": "", "marker": "*", "markersize": 9, "color": _INK}
+_RING: Any = {
+    "linestyle": "",
+    "marker": "o",
+    "markersize": 13,
+    "markerfacecolor": "none",
+    "markeredgecolor": _INK,
+}
 LINEAR_MAX = 20
 """Numbers of agents that span more than this factor stand on a logarithmic axis."""
 
@@ -173,17 +181,14 @@ def _takes(knee: Knee) -> str:
 
 
 def _rounds(axes: Axes, panel: Panel, measured: Sequence[Measured]) -> None:
-    """Real rounds, which run without a cooldown: filled as measured, hollow by the model."""
+    """Real rounds, which run without a cooldown: a star as measured, a ring by the model."""
     if panel.measured is None:
         return
     for each in measured:
-        axes.plot([each.agents], [panel.measured(each)], "*", ms=10, color=_INK, zorder=14)
+        axes.plot([each.agents], [panel.measured(each)], zorder=14, **_STAR)
         expected = panel.expected(each) if panel.expected else None
         if expected is not None:
-            axes.plot(
-                [each.agents], [expected], "*", ms=10, zorder=13,
-                markerfacecolor="white", markeredgecolor=_INK,
-            )  # fmt: skip
+            axes.plot([each.agents], [expected], zorder=13, **_RING)
 
 
 def _dress(axes: Axes, panel: Panel, found: Sweep) -> None:
@@ -249,10 +254,9 @@ def _legend(figure: Figure, found: Sweep) -> None:
                label="limit of the rule; work there is"),
     ]  # fmt: skip
     if found.measured:
-        star: Any = {"linestyle": "", "marker": "*", "markersize": 10, "markeredgecolor": _INK}
         handles += [
-            Line2D([], [], markerfacecolor=_INK, label="real contention round", **star),
-            Line2D([], [], markerfacecolor="white", label="model, for that round's load", **star),
+            Line2D([], [], label="real contention round", **_STAR),
+            Line2D([], [], label="model, for that round's load", **_RING),
         ]
     figure.legend(
         handles=handles, loc="outside lower center", ncols=len(handles), frameon=False, fontsize=9

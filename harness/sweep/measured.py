@@ -17,11 +17,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from ..contract import Code
 from ..history import Operation, OpType
 from ..outcome import Contention
 from .door import Compact
 from .lengths import Lengths
 
+REFUSED = (Code.CONTACT_OWNED, Code.APPROVAL_REQUIRED)
 CLAIMS = 20_000
 """Claims the model makes for one figure: a standard error of about 0.3 %."""
 LEASE_US = 3_600_000_000
@@ -38,7 +40,7 @@ class Measured:
         agents: How many took part.
         contacts: How many contacts they shared.
         claims: How many claims they made.
-        conflict_rate: Share of claims that were refused.
+        conflict_rate: Share of claims that were refused, escalated ones included.
         expected_rate: The same by the model, run on this round's load; None without a history.
         wait_p95_s: 95 % of the grants came within this of the first ask.
         per_hour: Messages that arrived, for an hour.
@@ -80,11 +82,19 @@ def _measured(run: str, round_: Contention, picture: Any) -> Measured:
         agents=round_.agents,
         contacts=round_.contacts,
         claims=round_.attempts,
-        conflict_rate=round_.conflicts / round_.attempts if round_.attempts else 0.0,
+        conflict_rate=_conflict_rate(round_, picture),
         expected_rate=_expected(round_, picture),
         wait_p95_s=p95_s,
         per_hour=round_.deliveries / round_.seconds * 3600 if round_.seconds else 0.0,
     )
+
+
+def _conflict_rate(round_: Contention, picture: Any) -> float:
+    """From the history, where there is one: a conflict that goes to a person is one too (spec: R2)."""
+    claims = [op for op in picture.operations if op.f == "acquire"] if picture else []
+    if claims:
+        return sum(op.code in REFUSED for op in claims) / len(claims)
+    return round_.conflicts / round_.attempts if round_.attempts else 0.0
 
 
 def _expected(round_: Contention, picture: Any) -> float | None:

@@ -74,13 +74,9 @@ def _row(cell: Cell) -> str:
 
 
 def _measured(each: Measured) -> str:
-    expected = (
-        ""
-        if each.expected_rate is None
-        else f", {each.expected_rate:.0%} by the model for that load"
-    )
+    rate = each.expected_rate
+    expected = "" if rate is None else f", {rate:.0%} by the model for that load"
     return (
         f"  {each.agents} agents: {each.conflict_rate:.0%} of {each.claims:,} claims refused"
-        f"{expected}, "
-        f"p95 wait {spoken(each.wait_p95_s)} ({each.run})"
+        f"{expected}, p95 wait {spoken(each.wait_p95_s)} ({each.run})"
     )
