@@ -132,12 +132,13 @@ def _flat(value: dict[str, Any], before: str, depth: int) -> Iterator[tuple[str,
 
 
 def _table(path: Path, lines: list[bytes]) -> tuple[list[dict[str, Any]], str]:
-    try:
-        texts = [data.decode("utf-8-sig") for data in lines]
-    except UnicodeDecodeError as error:
-        raise UsageError(
-            f"{path.name}: not UTF-8: byte {error.object[error.start]:#04x}"
-        ) from error
+    texts: list[str] = []
+    for number, data in enumerate(lines, start=1):
+        try:
+            texts.append(data.decode("utf-8-sig"))
+        except UnicodeDecodeError as error:
+            byte = error.object[error.start]
+            raise UsageError(f"{path.name}:{number}: not UTF-8: byte {byte:#04x}") from error
     if not texts:
         return [], ","
     delimiter = max(DELIMITERS, key=texts[0].count)
