@@ -75,7 +75,7 @@ PANELS = (
     Panel(
         title="Wait once refused, p95 (s)",
         value=lambda cell: cell.refused_wait_s["p95"],
-        measured=lambda each: each.wait_p95_s,
+        measured=lambda each: each.refused_wait_p95_s,
         ticks=(0.0, 1.0, 10.0, 60.0, 300.0, 1800.0, 10_800.0),
     ),
     Panel(title="Lease time idle", value=lambda cell: cell.idle_share, is_share=True),

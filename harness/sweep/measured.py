@@ -10,6 +10,7 @@ else is in the way, such as a queue at the store.
 from __future__ import annotations
 
 import importlib
+from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush, heappushpop
@@ -20,6 +21,7 @@ from typing import Any
 from ..contract import Code
 from ..history import Operation, OpType
 from ..outcome import Contention
+from .cell import quantiles_s
 from .door import Compact
 from .lengths import Lengths
 
@@ -42,7 +44,8 @@ class Measured:
         claims: How many claims they made.
         conflict_rate: Share of claims that were refused, escalated ones included.
         expected_rate: The same by the model, run on this round's load; None without a history.
-        wait_p95_s: 95 % of the grants came within this of the first ask.
+        refused_wait_p95_s: Of the grants that were refused before, 95 % came within this of the first
+            ask; as in `Cell`.
         per_hour: Messages that arrived, for an hour.
     """
 
@@ -53,7 +56,7 @@ class Measured:
     claims: int
     conflict_rate: float
     expected_rate: float | None
-    wait_p95_s: float
+    refused_wait_p95_s: float
     per_hour: float
 
 
@@ -73,9 +76,7 @@ def read_rounds(path: Path) -> list[Measured]:
 
 
 def _measured(run: str, round_: Contention, picture: Any) -> Measured:
-    waits = importlib.import_module("leaserace.reports.waits")
-    waited = sorted(ns for _, ns in waits.waits_ns(picture.operations)) if picture else []
-    p95_s = waited[min(len(waited) - 1, int(0.95 * len(waited)))] / 1e9 if waited else 0.0
+    waits_ms = refused_waits_ms(picture.operations) if picture else array("q")
     return Measured(
         run=run,
         race=round_.race,
@@ -84,9 +85,24 @@ def _measured(run: str, round_: Contention, picture: Any) -> Measured:
         claims=round_.attempts,
         conflict_rate=_conflict_rate(round_, picture),
         expected_rate=_expected(round_, picture),
-        wait_p95_s=p95_s,
+        refused_wait_p95_s=quantiles_s(waits_ms)["p95"],
         per_hour=round_.deliveries / round_.seconds * 3600 if round_.seconds else 0.0,
     )
+
+
+def refused_waits_ms(operations: Iterable[Operation]) -> array[int]:
+    """From an agent's first refused ask for a contact to its grant, in milliseconds."""
+    asked: dict[tuple[str, str], int] = {}
+    waits_ms = array("q")
+    for op in operations:
+        if op.f != "acquire" or op.completed_ns is None:
+            continue
+        key = (op.agent, op.contact)
+        if op.code in REFUSED:
+            asked.setdefault(key, op.invoked_ns)
+        elif op.type is OpType.OK and key in asked:
+            waits_ms.append((op.completed_ns - asked.pop(key)) // 1_000_000)
+    return waits_ms
 
 
 def _conflict_rate(round_: Contention, picture: Any) -> float:

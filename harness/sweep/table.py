@@ -78,5 +78,5 @@ def _measured(each: Measured) -> str:
     expected = "" if rate is None else f", {rate:.0%} by the model for that load"
     return (
         f"  {each.agents} agents: {each.conflict_rate:.0%} of {each.claims:,} claims refused"
-        f"{expected}, p95 wait {spoken(each.wait_p95_s)} ({each.run})"
+        f"{expected}, p95 wait {spoken(each.refused_wait_p95_s)} ({each.run})"
     )

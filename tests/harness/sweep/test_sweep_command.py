@@ -263,7 +263,7 @@ def test_real_rounds_stand_beside_what_the_model_gives_for_their_load(
     assert measured.conflict_rate == pytest.approx(refused / len(claims))
     assert measured.expected_rate is not None
     assert 0 < measured.expected_rate < 1
-    assert measured.wait_p95_s > 0
+    assert measured.refused_wait_p95_s > 0
     assert status(*SMALL, "--report", str(tmp_path / "out"), "--with", str(round_run)) == 0
     assert f"3 agents: {measured.conflict_rate:.0%} of 100 claims" in capsys.readouterr().out
     (svg,) = (tmp_path / "out").glob("*/sweep.svg")
