@@ -44,7 +44,7 @@ class Chooser(Protocol):
         ...
 
     def pick(self, driver: Driver) -> int:
-        """Choose; at least one agent can move, or time can pass (`Driver.options`)."""
+        """Choose one of `Driver.options` or `Driver.extras`; -1 if the run is over."""
         ...
 
     def end(self, driver: Driver) -> None:
@@ -99,7 +99,10 @@ class Driver:
         """Who goes on, asked by the agent that stands at a point; None leaves it to `step`."""
         if self.findings:
             return None
+        self.is_forced = False
         choice = self.chooser.pick(self)
+        if choice < 0:
+            return None
         if choice < CRASH:
             other = self.tasks[choice]
             trail = self.trail
@@ -129,7 +132,6 @@ class Driver:
                 return False
             choice = self.chooser.pick(self)
         else:
-            self.is_forced = False
             self.pending = -1
         self.trail.append(choice)
         if len(self.trail) > self.bounds.steps:

@@ -154,6 +154,7 @@ class Runner:
             on_begin: Given the judge; then the audit log is judged as it grows, not at the end.
         """
         self.world.is_coarse = coarse
+        self.world.hands_on = not any(plan.optional for plan in subject.seats)
         events, judge = self.begin(subject, policy)
         self._audited = 0
         if on_begin is not None:

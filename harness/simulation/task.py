@@ -175,4 +175,18 @@ class Task:
                 self.job = None
                 if not self.unwinding:
                     self.state = IDLE
+                    if self.error is None and self._hand_on():
+                        continue
             switch()
+
+    def _hand_on(self) -> bool:
+        """Its job is done: let the next agent go on without the way round by the hub."""
+        world = self.world
+        if world.ask is None or not world.hands_on:
+            return False
+        other = world.ask()
+        if other is None:
+            return False
+        world.current = other
+        other.greenlet.switch()
+        return True

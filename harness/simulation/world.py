@@ -63,6 +63,8 @@ class World:
 
         A switch from agent to agent, or none at all, costs a fraction of the way round by the hub.
         """
+        self.hands_on = False
+        """Whoever is done asks who goes on; not where the run may end before everybody is done."""
         self._started = False
 
     # -- a run from begin to end -------------------------------------------------------------

@@ -83,6 +83,8 @@ class Pct:
             if task.state is READY and task.waits_for is None:
                 return index
         options = driver.options()
+        if not options:
+            return -1
         if driver.is_forced:
             return options[int(self._rng.random() * len(options))]
         return min(options, key=self._order.index)

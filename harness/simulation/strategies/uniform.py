@@ -68,7 +68,7 @@ class Uniform:
         if task.state is READY and task.waits_for is None:
             return index
         options = driver.options()
-        return options[int(self._random() * len(options))]
+        return options[int(self._random() * len(options))] if options else -1
 
 
 def places(rng: random.Random, driver: Driver, length: int) -> set[int]:
