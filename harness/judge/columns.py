@@ -44,7 +44,7 @@ class Columns:
             or len(mapping.intent.fields) > 1
             or any(mapping.has(name) for name in SLOW_FIELDS)
         )
-        self._acts = [bool(actions) for actions in reader.actions]
+        self._acts = {event for event, actions in enumerate(reader.actions) if actions}
         self._at_core = len(CORE)
 
     def rows(self, chunk: Chunk) -> list[Row] | None:
@@ -66,19 +66,15 @@ class Columns:
         lengths = [len(data) + 1 for data in chunk.lines]
         numbers: Sequence[int] = range(chunk.number, chunk.number + count)
         offsets: Sequence[int] = list(itertools.accumulate(lengths, initial=chunk.offset))[:-1]
-        if not all(self._acts[event] for event in events):
+        if not self._acts.issuperset(events):
             raise _Closer
         if set(map(type, recipients)) != {str} or not all(recipients):
             raise _Closer
         times = list(map(self._to_ns, columns[reader.at["time"]]))
         stored = self._stored(columns, events)
         contacts = list(map(reader.contacts.__getitem__, recipients))
-        rows = list(
-            map(
-                list,
-                zip(times, numbers, offsets, events, contacts, recipients, *stored, strict=True),
-            )
-        )
+        core = (times, numbers, offsets, events, contacts, recipients)
+        rows: list[Row] = list(zip(*core, *stored, strict=True))
         reader.seen.lines = numbers[-1]
         reader.seen.add_all(times, chunk.number)
         if reader.absent:
@@ -99,8 +95,10 @@ class Columns:
             names = list(map("/".join, zip(*parts, strict=True)))
         else:
             names = [""] * count
-        known = reader.events.known
-        events = [known.get(name) if type(name) is str else None for name in names]
+        try:
+            events = list(map(reader.events.known.get, names))
+        except TypeError:  # a list or an object where a name should be
+            raise _Closer from None
         if None in events:
             raise _Closer
         return events  # type: ignore[return-value]

@@ -35,7 +35,7 @@ from .records import CORE
 from .seen import Seen
 from .times import NoTime, Zones, parser
 
-Row = list[Any]
+Row = Sequence[Any]
 """The values of a `Record`: the core, then what the mapping stores (see `stored_fields`)."""
 Todo = tuple[tuple[int, values.Convert, str], ...]
 """Place in the row, conversion, and name of the field, for values that need one."""
@@ -199,7 +199,7 @@ class Reader:
         field = f"field {self.mapping.time.field!r} (time)"
         return f"{field} is missing" if value is None else f"{field}: {str(value)[:80]!r} {error}"
 
-    def _row(self, found: Found) -> Sequence[Row]:
+    def _row(self, found: Found) -> Sequence[list[Any]]:
         """Rows of one line: one a recipient; none for what the mapping leaves out."""
         event = self._event(found)
         if event is None or not self.actions[event]:
@@ -211,7 +211,7 @@ class Reader:
         picked = self._pick(found)
         types = tuple(map(type, picked))
         todo = self._todos.get(types)
-        row: Row
+        row: list[Any]
         if type(recipient) is str:
             row = [0, 0, 0, event, self.contacts[recipient], recipient, *picked]
         else:
@@ -226,7 +226,7 @@ class Reader:
             self._more(found, row, event)
         return (row,) if row[_RECIPIENT] else self._by_recipient(row, recipient)
 
-    def _more(self, found: Found, row: Row, event: int) -> None:
+    def _more(self, found: Found, row: list[Any], event: int) -> None:
         """Fields that take more than a conversion."""
         at, nothing, where = self.at, self.nothing, self.place
         code = self._code(found, event)
@@ -302,7 +302,7 @@ class Reader:
             )
         return None
 
-    def _by_recipient(self, row: Row, recipients: Any) -> Sequence[Row]:
+    def _by_recipient(self, row: list[Any], recipients: Any) -> Sequence[list[Any]]:
         rows = []
         several = recipients if type(recipients) is list else (recipients,)
         for part, address in enumerate(several):

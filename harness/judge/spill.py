@@ -27,11 +27,27 @@ BATCH = 64
 RUN_ROWS = 150_000
 """Rows sorted in memory at once."""
 CONTACT = 4
+CONTACTS_CACHED = 100_000
 
 Order = Callable[[Record], Any]
 Decode = Callable[[bytes], list[Record]]
 
 _encode = msgspec.msgpack.Encoder().encode
+
+
+class _Numbers(dict[str, int]):
+    """Contacts to their shards; the same on every machine, so that findings come in one order."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self._count = count
+
+    def __missing__(self, contact: str) -> int:
+        if len(self) >= CONTACTS_CACHED:
+            self.clear()
+        number = zlib.crc32(contact.encode("utf-8", "surrogatepass")) % self._count
+        self[contact] = number
+        return number
 
 
 class Shards:
@@ -43,16 +59,17 @@ class Shards:
     """
 
     def __init__(self, folder: Path, count: int) -> None:
-        self.count = count
+        self._numbers = _Numbers(count)
         self._folder = folder
-        self._waiting: list[list[Row]] = [[] for _ in range(self.count)]
-        self._files: list[BinaryIO | None] = [None] * self.count
+        self._waiting: list[list[Row]] = [[] for _ in range(count)]
+        self._files: list[BinaryIO | None] = [None] * count
 
-    def add(self, rows: Iterable[Row]) -> None:
+    def add(self, rows: Sequence[Row]) -> None:
         """Put rows where their contacts' others are."""
-        waiting, crc32, count = self._waiting, zlib.crc32, self.count
-        for row in rows:
-            waiting[crc32(row[CONTACT].encode("utf-8", "surrogatepass")) % count].append(row)
+        waiting = self._waiting
+        numbers = map(self._numbers.__getitem__, [row[CONTACT] for row in rows])
+        for row, number in zip(rows, numbers, strict=True):
+            waiting[number].append(row)
         for number, some in enumerate(waiting):
             if len(some) >= BATCH:
                 self._write(number)

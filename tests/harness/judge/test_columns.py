@@ -52,7 +52,7 @@ def read(path: Path, told: Mapping, *, quick: bool) -> tuple[list[Any], dict[str
         if not quick:
             patch.setattr(Columns, "rows", lambda *_: None)
         reader = Reader(path, told)
-        rows = [row for batch in reader.batches() for row in batch]
+        rows = [list(row) for batch in reader.batches() for row in batch]
     return rows, {
         "seen": reader.seen,
         "problems": reader.problems,
