@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
+import math
 import secrets
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -73,6 +74,13 @@ class AgentRange(click.ParamType):  # type: ignore[type-arg]
         return numbers
 
 
+def _finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
+    """Refuse what compares with nothing."""
+    if math.isnan(value):
+        raise click.BadParameter(f"{value} is no number of seconds", ctx, param)
+    return value
+
+
 def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options of every command that runs races."""
     for option in reversed(
@@ -124,6 +132,7 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--seconds",
     type=click.FloatRange(0, 3600),
+    callback=_finite,
     default=1.0,
     show_default=True,
     help="Length of each contention round; 0 for none.",

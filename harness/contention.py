@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from .contract import Capability, Code, Lease, Message, Settings
+from .contract import Capability, Lease, Message, Settings
 from .engine import RaceRun
 from .history import DeliveryEvent, Operation, OpType
+from .judging import conflicts
 from .outcome import Contention
 from .scenario import Race, Scenario, Seat, Variant, slug
 
@@ -101,7 +102,7 @@ def figures_of(run: RaceRun) -> Contention:
         contacts=run.agents,
         attempts=len(acquires),
         grants=sum(grants.values()),
-        conflicts=sum(op.code == Code.CONTACT_OWNED for op in acquires),
+        conflicts=conflicts(acquires),
         sends=sum(op.f == "send" and op.type is OpType.OK for op in operations),
         deliveries=sum(isinstance(event, DeliveryEvent) for event in run.history),
         share_by_agent=share,
