@@ -257,7 +257,7 @@ class Campaign:
         """One batch after the other."""
         from hypothesis import errors
 
-        from .machine import Found
+        from .machine import Aborted, Found
 
         number = 0
         while self._found is None:
@@ -265,6 +265,8 @@ class Campaign:
                 self._batch(number)
             except Found:
                 return
+            except Aborted as aborted:
+                raise aborted.error from None
             except errors.Flaky as error:
                 if self._found is None:
                     self._result.unstable = " ".join(str(error).split())
@@ -327,7 +329,8 @@ class Campaign:
     def _shrunk(self, found: Played, *, is_certain: bool) -> Played:
         """The shortest run: on the simulator where that shows it too, else where it was found."""
         if self._shrink_at is not None:
-            with contextlib.suppress(UsageError), self._shrink_at() as stand:
+            # Whatever keeps it from being simulated: what was found for real must not get lost.
+            with contextlib.suppress(Exception), self._shrink_at() as stand:
                 again = play(stand, found.plan)
                 if again.findings:
                     return shrink(stand, again)

@@ -7,7 +7,8 @@ runs deep.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from hypothesis import strategies as st
@@ -38,6 +39,14 @@ class Found(AssertionError):  # noqa: N818 - it is what happened
     def __init__(self, played: Played) -> None:
         super().__init__(played.findings[0].rule)
         self.played = played
+
+
+class Aborted(BaseException):
+    """The target can't be run, or we are at fault: Hypothesis must not take it for a failing example."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 class Watch:
@@ -77,7 +86,21 @@ class MailboxMachine(RuleBasedStateMachine):
     def begin(self, code: int) -> None:
         """A shape is drawn."""
         lengths = LENGTHS_REAL if self.stand.is_real else LENGTHS
-        self.stage = self.stand.begin(shape_of(Draw(code), lengths))
+        shape = shape_of(Draw(code), lengths)
+        with self._straight_out():
+            self.stage = self.stand.begin(shape)
+
+    @contextlib.contextmanager
+    def _straight_out(self) -> Iterator[None]:
+        """What is raised here ends the campaign."""
+        try:
+            yield
+        except Exception as error:
+            self._is_over = True
+            raise Aborted(error) from error
+        except BaseException:
+            self._is_over = True  # an interrupt: there is no run to end
+            raise
 
     @invariant()
     def every_rule_holds(self) -> None:
@@ -92,7 +115,8 @@ class MailboxMachine(RuleBasedStateMachine):
 
     def _end(self) -> None:
         self._is_over = True
-        played = self.stand.end()
+        with self._straight_out():
+            played = self.stand.end()
         self.watch.hear(played)
         if played.findings:
             raise Found(played)
@@ -105,11 +129,8 @@ class MailboxMachine(RuleBasedStateMachine):
 
     def _make(self, verb: Verb, codes: Codes) -> None:
         """A step of this kind, then what follows, until a rule has a finding."""
-        try:
+        with self._straight_out():
             self._make_all(verb, codes)
-        except BaseException:
-            self._is_over = True  # the target, or we, are at fault: there is no run to end
-            raise
 
     def _make_all(self, verb: Verb, codes: Codes) -> None:
         stage = self.stage
@@ -222,4 +243,4 @@ def machine_for(stand: Stand, hear: Callable[[Played], None]) -> type[MailboxMac
     return type("MailboxMachine", (MailboxMachine,), {"stand": stand, "watch": Watch(hear)})
 
 
-__all__ = ["Found", "MailboxMachine", "machine_for"]
+__all__ = ["Aborted", "Found", "MailboxMachine", "machine_for"]

@@ -6,8 +6,9 @@ import contextlib
 import gc
 import inspect
 import random
+import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -66,6 +67,10 @@ def _is_dead(driver: Driver, index: int) -> bool:
     return driver.tasks[index].state is State.DEAD
 
 
+def _parameters(method: Any) -> Collection[str]:
+    return inspect.signature(method).parameters if callable(method) else ()
+
+
 class Behind:
     """What can be done to a simulated mailbox from behind.
 
@@ -79,8 +84,7 @@ class Behind:
         self._race = race
         mailbox = self._mailbox(0)
         self.can_clean_up = callable(getattr(mailbox, "clean_up", None))
-        suppress = inspect.signature(mailbox.suppress)
-        self.can_tell_late = "event_at_ms" in suppress.parameters
+        self.can_tell_late = "event_at_ms" in _parameters(getattr(mailbox, "suppress", None))
 
     def _mailbox(self, index: int) -> Any:
         kit = self._world.tasks[index].kit
@@ -152,7 +156,8 @@ class SimStand:
         """Let the world listen to points."""
         self._stack = contextlib.ExitStack()
         folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="leaserace-"))
-        world = World(self._target, workdir=Path(folder), policy_file=self._policy_file)
+        self._folder = Path(folder)
+        world = World(self._target, workdir=self._folder, policy_file=self._policy_file)
         self._world = world
         self._fence = Fence()
         self._runs = 0
@@ -194,6 +199,8 @@ class SimStand:
             events.append(event)
             judge.feed(event)
 
+        world.end()
+        self._sweep()
         try:
             world.begin(self._info.settings, agents, sink)
         except UsageError:
@@ -226,6 +233,14 @@ class SimStand:
         self._stage.closely = self._runs % WATCHED_EVERY == 0
         self._runs += 1
         return self._stage
+
+    def _sweep(self) -> None:
+        """Each run begins with an empty folder, also where a target keeps files in it."""
+        for path in self._folder.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
     def end(self) -> Played:
         """End the run."""

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from leaserace.harness.contract import AgentContext, Environment, Lease, Refused, UsageError
+from leaserace.harness.contract import (
+    AgentContext,
+    Capability,
+    Environment,
+    Lease,
+    Refused,
+    UsageError,
+)
 from leaserace.harness.fuzz.campaign import Budget, Campaign, Campaigned, Corpus
 from leaserace.harness.fuzz.shrinking import shrink
 from leaserace.harness.fuzz.simulated import SimStand
@@ -190,8 +198,6 @@ class NeverStarts(ReferenceTarget):
 
 class SleepsInAcquire(ReferenceTarget):
     def connect(self, agent: AgentContext) -> ReferenceMailbox:
-        import time
-
         mailbox = super().connect(agent)
         original = mailbox.acquire
 
@@ -203,9 +209,42 @@ class SleepsInAcquire(ReferenceTarget):
         return mailbox
 
 
+class ReadsTheClock(ReferenceTarget):
+    def connect(self, agent: AgentContext) -> ReferenceMailbox:
+        mailbox = super().connect(agent)
+        original = mailbox.acquire
+
+        def acquire(address: str) -> Lease | Refused:
+            assert time.time()
+            return original(address)
+
+        mailbox.acquire = acquire  # type: ignore[method-assign,assignment]
+        return mailbox
+
+
+class OnlyLeases:
+    """A mailbox with no method but those of its capability."""
+
+    def __init__(self, whole: ReferenceMailbox) -> None:
+        self.acquire, self.renew = whole.acquire, whole.renew
+        self.release, self.close = whole.release, whole.close
+
+
+class LeaseTarget(ReferenceTarget):
+    capabilities = frozenset({Capability.LEASE})
+
+    def connect(self, agent: AgentContext) -> ReferenceMailbox:
+        return OnlyLeases(super().connect(agent))  # type: ignore[return-value]
+
+
+def test_a_mailbox_needs_no_method_it_does_not_declare() -> None:
+    assert campaign(LeaseTarget(), 40).verdict is Verdict.VALID
+
+
 @pytest.mark.parametrize(
     ("target", "said"),
     [
+        (ReadsTheClock(), r"reads the machine's clock \(time.time\)"),
         (NeverStarts(), "can't be started in the simulator: RuntimeError: no database here"),
         (SleepsInAcquire(), "sleeps"),
     ],
