@@ -6,7 +6,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
-from greenlet import GreenletExit, greenlet  # type: ignore[import-untyped]
+from greenlet import GreenletExit, greenlet
 
 if TYPE_CHECKING:
     from ..clocks import OffsetClock

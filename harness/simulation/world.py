@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import greenlet as greenlets  # type: ignore[import-untyped]
+import greenlet as greenlets
 
 from ..clocks import OffsetClock
 from ..contract import AgentContext, Environment, Settings, Target

@@ -9,6 +9,7 @@ import pytest
 
 from leaserace.harness.simulation.again import run_schedule
 from leaserace.harness.simulation.explore import Explorer, Plan, Statistics
+from leaserace.harness.simulation.fence import Escaped
 from leaserace.harness.simulation.run import Runner
 from leaserace.harness.simulation.schedule import Schedule, load
 from leaserace.harness.simulation.shrink import Shrinker, smaller_choices, smaller_subjects
@@ -67,6 +68,23 @@ def test_any_executor_gives_the_figures_of_one_process(monkeypatch: pytest.Monke
         shared = explore_all(plan, executor=executor, workers=1)
     assert figures(alone) == figures(shared)
     assert alone.schedules == 100
+
+
+@pytest.mark.process
+def test_workers_of_our_own_give_the_figures_of_one_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("leaserace.harness.simulation.workers.SLICE", 40)
+    plan = Plan(target=REFERENCE, schedules=100, seed=2)
+    assert figures(explore_all(plan, workers=2)) == figures(explore_all(plan))
+
+
+@pytest.mark.process
+def test_what_a_worker_can_not_do_is_raised_here() -> None:
+    """The same error, whoever ran the slice."""
+    plan = Plan(target="tests.support.sim_targets:sleeping", schedules=10)
+    with pytest.raises(Escaped, match="sleeps"):
+        explore_all(plan, workers=2)
 
 
 def test_statistics_survive_json() -> None:
