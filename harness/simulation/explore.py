@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import random
 import time
+import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -263,7 +264,8 @@ class Explorer:
         found.steps += len(outcome.trail)
         found.by_policy[policy] += 1
         found.by_strategy[chooser.name] += 1
-        self._sketch.add(hash((text, policy, *outcome.trail)))
+        # Numbers only: their hash is the same in every process.
+        self._sketch.add(hash((zlib.crc32(f"{text}/{policy}".encode()), *outcome.trail)))
         if outcome.problem and len(found.problems) < 5:
             found.problems.append(f"{text} under {policy}: {outcome.problem}")
         if outcome.findings:

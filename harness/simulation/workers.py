@@ -125,7 +125,7 @@ def pool(workers: int) -> Iterator[concurrent.futures.Executor]:
             for process in processes:
                 process.kill()
             for process in processes:
-                process.wait()
+                process.communicate()
 
 
 class _Through(concurrent.futures.Executor):
