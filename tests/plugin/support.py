@@ -22,12 +22,6 @@ COMMON = (*PLUGIN, *(part for name in QUIET for part in ("-p", name)), "--leaser
 ITEMS = sum(len(each.variants) for each in load_scenarios() if each.group in ("six", "beyond"))
 """How many items the registered scenarios are: one a variant."""
 
-
-def registered(*, scenario: str = "") -> int:
-    """How many items the registered races are, or those of one scenario."""
-    return sum(len(each.variants) for each in load_scenarios() if scenario in ("", each.id))
-
-
 OWN = '''
 from leaserace.harness import Capability, Code, Lease, Settings, Variant, scenario
 
