@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import random
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,12 +12,15 @@ from pathlib import Path
 import msgspec
 
 from ..contract import Settings, Target
+from ..engine import race_name
 from ..history import AnyEvent, History, MarkEvent
 from ..points import listen
 from ..rules.base import Judge, RaceInfo, Rule
+from ..scenario import NotReached
 from ..verdict import Finding
 from .driver import Bounds, Chooser, Driver
 from .engine import race_info
+from .race import SimRace
 from .records import audit_events, race_begin
 from .seat import SimSeat
 from .subjects import POLICIES, SeatPlan, Subject
@@ -100,6 +104,18 @@ class Runner:
         """Start a fresh run; its events and the judge that hears of them."""
         world = self.world
         info = self.info(policy, subject.agents)
+        events, judge = self.start(info, subject, policy)
+        for task, plan in zip(world.tasks, subject.seats, strict=True):
+            task.play = _job(world, plan, info.settings)
+            task.begin(task.play)
+            if plan.optional:
+                task.state = DORMANT
+        return events, judge
+
+    def start(
+        self, info: RaceInfo, subject: Subject, policy: str = ""
+    ) -> tuple[list[AnyEvent], Judge]:
+        """Start the world afresh and write how the history begins."""
         judge = Judge(info, self._rules)
         events: list[AnyEvent] = []
 
@@ -107,14 +123,10 @@ class Runner:
             events.append(event)
             judge.feed(event)
 
-        world.begin(info.settings, subject.agents, sink)
+        self._audited = 0
+        self.world.begin(info.settings, subject.agents, sink)
         for mark in self._marks(subject, policy, info):
             sink(mark)
-        for task, plan in zip(world.tasks, subject.seats, strict=True):
-            task.play = _job(world, plan, info.settings)
-            task.begin(task.play)
-            if plan.optional:
-                task.state = DORMANT
         return events, judge
 
     def _marks(self, subject: Subject, policy: str, info: RaceInfo) -> list[AnyEvent]:
@@ -154,9 +166,10 @@ class Runner:
             on_begin: Given the judge; then the audit log is judged as it grows, not at the end.
         """
         self.world.is_coarse = coarse
+        if subject.race is not None:
+            return run_race(self, subject, chooser)
         self.world.hands_on = not any(plan.optional for plan in subject.seats)
         events, judge = self.begin(subject, policy)
-        self._audited = 0
         if on_begin is not None:
             on_begin(judge)
         findings = judge.findings
@@ -197,6 +210,41 @@ class Runner:
             for event in audit_events(records, self.world):
                 events.append(event)
                 judge.feed(event)
+
+
+def run_race(runner: Runner, subject: Subject, chooser: Chooser) -> Outcome:
+    """Run one round of a scenario's script; what goes wrong in it is written in the script itself."""
+    plan, world = subject.race, runner.world
+    assert plan is not None
+    name = race_name(plan.scenario, plan.variant, plan.agents)
+    settings = plan.variant.settings or plan.scenario.settings
+    info = race_info(runner.target, settings, subject.agents)
+    events, judge = runner.start(info, subject)
+    world.hands_on = False
+    driver = Driver(world, chooser, Bounds(), judge.findings)
+    race = SimRace(
+        world=world,
+        driver=driver,
+        name=name,
+        variant=plan.variant.name,
+        settings=info.settings,
+        capabilities=info.capabilities,
+        rng=random.Random(name),
+    )
+    problem = ""
+    try:
+        plan.scenario.script(race)
+        race.drive(lambda: False)
+    except (NotReached, Stuck) as error:
+        problem = str(error)
+    chooser.end(driver)
+    runner.close(events, judge)
+    return Outcome(
+        trail=driver.trail,
+        events=events,
+        findings=judge.findings,
+        problem=problem or "; ".join(judge.unknown),
+    )
 
 
 def _all_rules() -> Sequence[type[Rule]]:

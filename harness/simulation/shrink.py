@@ -191,6 +191,8 @@ def _spelled(segments: Sequence[tuple[int, int]]) -> list[int]:
 def smaller_subjects(text: str, trail: Sequence[int]) -> Iterator[tuple[str, list[int]]]:
     """Subjects with an agent or a call less, with the choices that are left; for playbooks, programs too."""
     kind, _, rest = text.partition(".")
+    if kind == "race":
+        return
     names = rest.split(".")
     if kind == "play":
         for program in WITNESSES:

@@ -3,7 +3,8 @@
 A subject has a short text that stands in its schedules: ``play.sales.sales`` is two agents with the
 playbook ``sales`` (``sales-1``: one try or step; ``sales_0``: in the first spelling, ``sales_3``: to another person); ``prog.ASRL.ASL`` is two clients that make the calls their letters name, whatever
 they are answered. A mailbox must hold against both. ``@`` before a name makes it a second process under
-the first agent's id.
+the first agent's id. ``race.stale_token.0.2`` is one round of a scenario's script: its first variant, two
+agents.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 from ..contract import Settings, UsageError
 from ..playbooks import PERSONS, PLAYBOOKS
-from ..scenario import Playbook
+from ..scenario import REGISTRY, Playbook, Scenario, Variant
 from .choices import AGENTS_MAX
 from .programs import LETTERS, program
 
@@ -63,6 +64,21 @@ class SeatPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RacePlan:
+    """One round of a scenario.
+
+    Args:
+        scenario: Which one.
+        variant: Which of its variants.
+        agents: How many agents take part.
+    """
+
+    scenario: Scenario
+    variant: Variant
+    agents: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """What runs.
 
@@ -70,15 +86,19 @@ class Subject:
         text: How schedules call it.
         seats: The agents.
         contacts: Names of the persons written to, with their spellings.
+        race: The scenario's round that runs instead, or None.
     """
 
     text: str
     seats: tuple[SeatPlan, ...]
     contacts: Mapping[str, tuple[str, ...]]
+    race: RacePlan | None = None
 
     @property
     def agents(self) -> tuple[str, ...]:
         """Agent ids in the order of their letters."""
+        if self.race is not None:
+            return AGENT_IDS[: self.race.agents]
         return tuple(seat.agent for seat in self.seats)
 
 
@@ -89,12 +109,14 @@ def parse(text: str) -> Subject:
         UsageError: There is none.
     """
     kind, _, rest = text.partition(".")
+    if kind == "race":
+        return Subject(text=text, seats=(), contacts={}, race=_race(text, rest))
     names = rest.split(".") if rest else []
     make = _MAKERS.get(kind)
     if make is None or not 1 <= len(names) <= AGENTS_MAX:
         raise UsageError(
             f"subject {text!r}: give play.NAME.NAME, with names of {', '.join(PLAYBOOKS)}, "
-            "or prog.LETTERS.LETTERS"
+            "prog.LETTERS.LETTERS, or race.SCENARIO.VARIANT.AGENTS"
         )
     seats = tuple(
         _as_replica(make(text, index, name[1:]))
@@ -105,6 +127,25 @@ def parse(text: str) -> Subject:
     names_used = dict.fromkeys(seat.args["contact"] for seat in seats)
     contacts = {name: spellings_of(PEOPLE.index(name)) for name in names_used}
     return Subject(text=text, seats=seats, contacts=contacts)
+
+
+def _race(text: str, rest: str) -> RacePlan:
+    """The scenario's round; scenarios are found as the other commands find them."""
+    from ..commands import load_scenarios
+
+    name, _, numbers = rest.partition(".")
+    variant, _, agents = numbers.partition(".")
+    known = {scenario.id: scenario for scenario in load_scenarios()}
+    scenario = known.get(name) or REGISTRY.get(name)
+    if scenario is None:
+        raise UsageError(f"subject {text!r}: no race is called {name!r}")
+    place, count = _number(text, variant or "0"), _number(text, agents or "2")
+    if place >= len(scenario.variants) or not 2 <= count <= len(AGENT_IDS):
+        raise UsageError(
+            f"subject {text!r}: {name} has variants 0 to {len(scenario.variants) - 1} and is run "
+            f"with 2 to {len(AGENT_IDS)} agents"
+        )
+    return RacePlan(scenario=scenario, variant=scenario.variants[place], agents=count)
 
 
 def _as_replica(seat: SeatPlan) -> SeatPlan:

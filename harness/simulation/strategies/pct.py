@@ -82,6 +82,8 @@ class Pct:
             task = tasks[index]
             if task.state is READY and task.waits_for is None:
                 return index
+        while len(self._order) < len(tasks):  # a second process has come in
+            self._order.insert(int(self._rng.random() * (len(self._order) + 1)), len(self._order))
         options = driver.options()
         if not options:
             return -1

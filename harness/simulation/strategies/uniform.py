@@ -37,12 +37,11 @@ class Uniform:
         tasks, trail, findings = driver.tasks, driver.trail, driver.findings
         draw_, append, slowly = self._random, trail.append, driver.ask
         places_ = self._places | {driver.bounds.steps}
-        count = len(tasks)
 
         def ask() -> Task | None:
             if findings or len(trail) in places_:
                 return slowly()
-            index = int(draw_() * count)
+            index = int(draw_() * len(tasks))
             task = tasks[index]
             if task.state is not READY or task.waits_for is not None:
                 return slowly()

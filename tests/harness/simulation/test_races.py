@@ -6,10 +6,15 @@ import pytest
 
 import leaserace.scenarios.beyond
 import leaserace.scenarios.six  # noqa: F401 - registers the races
-from leaserace.harness.contract import Target
+from leaserace.harness.contract import Target, UsageError
 from leaserace.harness.judging import not_applicable, result_of
 from leaserace.harness.scenario import REGISTRY, Scenario, Variant
+from leaserace.harness.simulation.again import run_schedule
 from leaserace.harness.simulation.engine import SimulationEngine
+from leaserace.harness.simulation.explore import Explorer, Plan
+from leaserace.harness.simulation.run import Runner
+from leaserace.harness.simulation.schedule import Schedule
+from leaserace.harness.simulation.subjects import parse
 from leaserace.harness.targets import load_target
 from leaserace.harness.verdict import Verdict
 from tests.support.toy import ToyTarget
@@ -60,3 +65,28 @@ def test_a_missing_fence_is_found_by_the_race_that_pauses_the_holder() -> None:
     run = SimulationEngine(ToyTarget("fence"), seed=1).run(scenario, variant, agents=2)
     result, _ = result_of(run)
     assert result.verdict is Verdict.INVALID
+
+
+def test_a_race_has_schedules_of_its_own() -> None:
+    """One round of a script is explored, and replayed, like any other subject."""
+    name = "leaserace.reference_impl.broken.without_atomic_key:target"
+    subjects = ("race.retry_after_timeout.3.2",)
+    target = load_target(name)
+    hit = (
+        Explorer(target, Plan(target=name, schedules=400, seed=1, subjects=subjects)).run().hits[0]
+    )
+    with Runner(target) as runner:
+        outcome = run_schedule(runner, Schedule.from_text(hit.schedule))
+    assert [finding.rule for finding in outcome.findings][:1] == list(hit.rules[:1])
+    clean = Explorer(
+        load_target(REFERENCE), Plan(target=REFERENCE, schedules=60, seed=1, subjects=subjects)
+    )
+    assert not clean.run().hits
+
+
+@pytest.mark.parametrize(
+    "text", ["race.nothing", "race.two_spellings.99", "race.two_spellings.0.9"]
+)
+def test_a_race_there_is_not_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="race"):
+        parse(text)
