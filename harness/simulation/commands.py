@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from ..contract import Capability, Target, UsageError
+from ..fuzz.replaying import is_plan, replay_plan
 from ..targets import load_target
 from .catalogue import EXHAUSTIVE
 from .driver import Bounds
@@ -297,11 +298,20 @@ def replay(
     do_shrink: bool,
     only_hash: bool,
 ) -> int:
-    """Run a schedule again, choice by choice, and tell what happens."""
+    """Run a schedule, or a plan of ``fuzz``, again step by step, and tell what happens."""
     from .again import replay_schedule, write_test
     from .shrink import Shrinker
     from .story import tell
 
+    if is_plan(schedule):
+        flags = {"--shrink": do_shrink, "--hash": only_hash}
+        return replay_plan(
+            schedule,
+            target=target,
+            policy_file=policy_file,
+            as_test=as_test,
+            refused=[flag for flag, given in flags.items() if given],
+        )
     loaded = _simulable(target)
     read, trace = load(schedule)
     outcome, notices = replay_schedule(loaded, read, trace, policy_file=policy_file)

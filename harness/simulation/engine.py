@@ -64,7 +64,7 @@ class SimulationEngine:
             try:
                 run = self._run(world, scenario, variant, agents, rounds)
             finally:
-                world.end()
+                world.close()
                 listen(None)
         run_figures = {"choices": float(len(self.trail))}
         return _finished(run, time.perf_counter() - begun, run_figures)

@@ -90,7 +90,7 @@ class Runner:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.world.end()
+        self.world.close()
         listen(None)
 
     def info(self, policy: str, agents: tuple[str, ...]) -> RaceInfo:

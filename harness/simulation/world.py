@@ -118,6 +118,14 @@ class World:
         self._started = False
         self.target.stop()
 
+    def close(self) -> None:
+        """End the run and let the agents' greenlets go: a suspended one would be kept for ever."""
+        self.end()
+        for task in self._pool:
+            task.greenlet.throw(greenlets.GreenletExit)
+        self._pool.clear()
+        self.tasks = []
+
     def _environment(self, settings: Settings) -> Environment:
         env = self._environments.get(settings)
         if env is None:

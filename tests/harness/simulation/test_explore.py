@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from leaserace.harness.simulation.shrink import Shrinker, smaller_choices, small
 from leaserace.harness.simulation.sketch import SIZE, Sketch
 from leaserace.harness.simulation.story import steps_of, tell
 from leaserace.harness.simulation.workers import SLICE, explore_all, slices
+from leaserace.harness.simulation.world import World
 from leaserace.harness.targets import load_target
 from tests.support.toy import ToyTarget
 
@@ -150,3 +152,17 @@ def test_a_sketch_counts_exactly_at_first_and_about_right_later() -> None:
     assert len(sketch.kept()) == SIZE
     other = Sketch(sketch.kept())
     assert other.estimate() == sketch.estimate()
+
+
+def test_nothing_of_a_slice_is_kept_when_it_is_over() -> None:
+    """Greenlets that stand still keep all they see alive; memory would grow with every slice."""
+    target = load_target(REFERENCE)
+    before = worlds()
+    for slice_ in range(3):
+        Explorer(target, Plan(target=REFERENCE, schedules=3, seed=1), slice_).run()
+    assert worlds() <= before
+
+
+def worlds() -> int:
+    gc.collect()
+    return sum(type(thing) is World for thing in gc.get_objects())
