@@ -286,6 +286,8 @@ class Settings:
         key_window_s: How long a completed idempotency key is replayed.
         transport_timeout_s: How long a hand-over may take before the outcome is unknown.
         store_deadline_s: How long a store's lock is waited for before `store_busy`.
+        breaker_minimum: Deliveries after which one bounce or complaint may halt all sending (spec: O5);
+            0 for no breaker, None for what the target's policy says.
     """
 
     lease_s: float = 60.0
@@ -293,6 +295,7 @@ class Settings:
     key_window_s: float = 86_400.0
     transport_timeout_s: float = 2.0
     store_deadline_s: float = 0.25
+    breaker_minimum: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -128,8 +128,10 @@ class Policy:
 
     def with_settings(self, settings: Settings) -> Policy:
         """The same policy with the lengths a scenario asks for."""
+        asked = settings.breaker_minimum
         return replace(
             self,
+            breaker_minimum=self.breaker_minimum if asked is None else int(asked),
             drafting_s=settings.lease_s,
             sequence_step_s=settings.lease_s,
             reply_s=settings.lease_s,

@@ -69,6 +69,15 @@ def test_the_harness_sets_lengths_and_nothing_else() -> None:
     assert changed.send_deadline_s == pytest.approx(1.3)
 
 
+def test_the_harness_may_ask_for_a_breaker_and_else_the_policy_says() -> None:
+    """spec: O5"""
+    policy = policy_from({"breaker_minimum": 40})
+
+    assert policy.with_settings(Settings()).breaker_minimum == 40
+    assert policy.with_settings(Settings(breaker_minimum=1)).breaker_minimum == 1
+    assert policy.with_settings(Settings(breaker_minimum=0)).breaker_minimum == 0
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [
