@@ -75,6 +75,8 @@ class Model:
         self._window_ms = round(settings.key_window_s * 1000)
         self._contacts: defaultdict[int, _Contact] = defaultdict(_Contact)
         self._keys: dict[str, _Key] = {}
+        self.may_halt = False
+        """A bounce or complaint was told: a circuit breaker may halt what would be sent (spec: O5)."""
 
     def disturb(self, contact: int) -> None:
         """From now on nothing is certain of this contact."""
@@ -127,7 +129,8 @@ class Model:
             key = self._keys.get(_normal(message["key"]))
             if key is not None and self._now_ms() < key.sent_ms + self._window_ms:
                 return (Sent,) if key.payload == _payload(args) else (Code.KEY_REUSED,)
-        return self._checked(known, agent, message)
+        wanted = self._checked(known, agent, message)
+        return (*wanted, Code.SENDING_HALTED) if self.may_halt and Sent in wanted else wanted
 
     def _checked(self, known: _Contact, agent: str, message: Mapping[str, Any]) -> Wanted:
         """Steps three to five of the send path (spec: S3, S4, S5, S7)."""

@@ -217,6 +217,8 @@ class Stage:
         if step.option == Cause.LATE:
             return self._tell_late(step)
         self.is_listed = True
+        if self.model is not None and step.option != Cause.OPT_OUT:
+            self.model.may_halt = True
         return self._call(step, "suppress", address=self._address(step), reason=step.option)
 
     def _clear(self, step: Step) -> Told | None:

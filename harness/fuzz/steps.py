@@ -130,6 +130,7 @@ class Cause(StrEnum):
 
     OPT_OUT = "opt-out"
     BOUNCE = "bounce"
+    COMPLAINT = "complaint"
     LATE = "late"
     """A bounce that happened a while ago and is told only now (spec: C7)."""
 
@@ -149,6 +150,8 @@ class Shape:
         lease_s: Length of a lease.
         cooldown_s: Cooldown after a delivery; 0 for none.
         window_s: How long a key is replayed.
+        breaker: Deliveries after which a bounce or complaint may halt sending; 0 for what the
+            target's policy says.
     """
 
     agents: int = 2
@@ -157,6 +160,7 @@ class Shape:
     lease_s: float = 60.0
     cooldown_s: float = 0.0
     window_s: float = 86_400.0
+    breaker: int = 0
 
     def settings(self) -> Settings:
         """The lengths a target is asked for."""
@@ -165,6 +169,7 @@ class Shape:
             cooldown_s=self.cooldown_s,
             key_window_s=self.window_s,
             transport_timeout_s=min(2.0, self.lease_s),
+            breaker_minimum=self.breaker or None,
         )
 
     def to_text(self) -> str:
@@ -183,7 +188,9 @@ _DASHED = {
     "lease_s": "lease",
     "cooldown_s": "cooldown",
     "window_s": "window",
+    "breaker": "breaker",
 }
+_WHOLE = ("agents", "contacts", "replicas", "breaker")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -347,9 +354,7 @@ def _shape(text: str) -> Shape:
             values[names[short]] = float(value)
         except ValueError:
             raise UsageError(f"a plan's shape: {part!r} holds no number") from None
-    whole = {
-        name: int(values[name]) for name in ("agents", "contacts", "replicas") if name in values
-    }
+    whole = {name: int(values[name]) for name in _WHOLE if name in values}
     return Shape(**(values | whole))  # type: ignore[arg-type]
 
 

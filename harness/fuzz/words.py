@@ -41,6 +41,8 @@ def _setting(shape: Shape) -> str:
     parts.append(f"a cooldown of {shape.cooldown_s:g} s" if shape.cooldown_s else "no cooldown")
     if shape.window_s != Shape().window_s:
         parts.append(f"keys kept for {shape.window_s:g} s")
+    if shape.breaker:
+        parts.append(f"a circuit breaker from {shape.breaker} delivery on")
     return f"{', '.join(parts[:-1])} and {parts[-1]}."
 
 
@@ -115,8 +117,15 @@ def _suppress(step: Step, shape: Shape) -> str:
     who, contact = _who(step, shape), _contact(step, shape)
     if step.option == Cause.LATE:
         return f"{who} tells of a bounce of {contact} from before a person cleared it"
-    why = "an opt-out" if step.option == Cause.OPT_OUT else "a bounce"
+    why = _CAUSES[Cause(step.option)]
     return f"{who} puts {contact} on the suppression list ({why}){_mishap(step)}"
+
+
+_CAUSES = {
+    Cause.OPT_OUT: "an opt-out",
+    Cause.BOUNCE: "a bounce",
+    Cause.COMPLAINT: "a complaint",
+}
 
 
 def _by(step: Step, shape: Shape) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from leaserace.harness.contract import AgentContext, Code, Refused
 from leaserace.harness.fuzz.steps import Shape
 from leaserace.harness.fuzz.words import tell
 from leaserace.harness.verdict import Verdict
+from leaserace.reference_impl.mailbox import ReferenceMailbox
+from leaserace.reference_impl.target import ReferenceTarget
 from tests.harness.fuzz.support import answers, played, rules, texts, twin
 from tests.support.toy import ToyTarget
 
@@ -54,6 +57,41 @@ def test_a_replica_retries_beside_its_agent() -> None:
     run = played("a.acquire,a.send@pause-send.recorded,c.retry,a.resume", shape=Shape(replicas=1))
 
     assert answers(run) == ["Lease", "", "send_in_progress", "Sent"]
+
+
+@pytest.mark.parametrize("cause", ["bounce", "complaint"])
+def test_a_bounce_halts_sending_to_everybody_where_a_breaker_is_asked_for(cause: str) -> None:
+    """A person is needed before anybody is written to again (spec: O5)."""
+    steps = f"a.acquire,a.send,a.suppress.{cause},a.acquire.c1,a.send.c1"
+
+    calm = played(steps, shape=Shape(contacts=2))
+    halted = played(steps, shape=Shape(contacts=2, breaker=1))
+
+    assert answers(calm)[-1] == "Sent"
+    assert answers(halted)[-1] == "sending_halted"
+    assert calm.verdict is halted.verdict is Verdict.VALID
+
+
+def test_an_opt_out_halts_nothing() -> None:
+    steps = "a.acquire,a.send,a.suppress.opt-out,a.acquire.c1,a.send.c1"
+
+    run = played(steps, shape=Shape(contacts=2, breaker=1))
+
+    assert answers(run)[-1] == "Sent"
+
+
+def test_a_halt_no_bounce_came_before_is_a_finding() -> None:
+    """The model takes `sending_halted` only where it has a reason."""
+    run = played("a.acquire,a.send", target=HaltedTarget())
+
+    assert rules(run) == {"scenario.expected"}
+
+
+class HaltedTarget(ReferenceTarget):
+    def connect(self, agent: AgentContext) -> ReferenceMailbox:
+        mailbox = super().connect(agent)
+        mailbox.send = lambda _: Refused(code=Code.SENDING_HALTED)  # type: ignore[method-assign,assignment]
+        return mailbox
 
 
 def test_a_cooldown_binds_and_an_override_skips_it() -> None:
