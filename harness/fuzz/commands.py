@@ -18,7 +18,7 @@ from typing import Any
 import click
 
 from ..commands import common_options, make_run_dir
-from ..contract import Target, UsageError
+from ..contract import Target
 from ..gate import versions
 from ..history import History
 from ..outcome import RunOutcome
@@ -27,6 +27,7 @@ from ..verdict import RaceResult, Verdict
 from .campaign import PROFILES, Budget, Campaign, Campaigned, Corpus
 from .export import as_test, result_of, story
 from .reached import Reached
+from .replaying import tell_played, write_test
 from .simulated import SimStand
 from .stands import RACE, Played, Stand, play
 from .steps import Plan
@@ -202,16 +203,10 @@ def _replay(asked: Asked, text: str) -> int:
     run_dir = make_run_dir(asked.report_dir, "fuzz", asked.seed)
     with _stand(asked, run_dir) as stand:
         played = play(stand, plan)
-    left_out = len(plan.steps) - len(played.told)
-    if played.verdict is Verdict.VALID:
-        click.echo(f"no finding: {len(played.told)} steps on {asked.target_name}")
-    else:
-        click.echo(story(played, again=asked.again(played)))
-    if left_out:
-        click.echo(f"{left_out} steps could not be made or were not reached")
-    if asked.test_file is not None and played.findings:
-        _write_test(asked.test_file, as_test(played, asked.target_name))
-    return played.verdict.exit_status
+    again = asked.again(played)
+    return tell_played(
+        played, plan, target=asked.target_name, again=again, test_file=asked.test_file
+    )
 
 
 def _outcome(asked: Asked, result: Campaigned) -> tuple[RunOutcome, History]:
@@ -281,17 +276,9 @@ def _write(
     case.first.history().save(run_dir / "history.first.jsonl")
     (run_dir / "plan.txt").write_text(case.shortest.plan.to_text() + "\n", encoding="utf-8")
     text = as_test(case.shortest, asked.target_name)
-    _write_test(run_dir / "test_found.py", text)
+    write_test(run_dir / "test_found.py", text)
     if asked.test_file is not None:
-        _write_test(asked.test_file, text)
-
-
-def _write_test(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"can't write the test {str(path)!r}: {error.strerror}") from error
+        write_test(asked.test_file, text)
 
 
 def _lines(asked: Asked, result: Campaigned, run_dir: Path) -> Iterator[str]:
