@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from enum import IntEnum, StrEnum
 from typing import Any
 
 import msgspec
@@ -95,53 +97,133 @@ def check(f: str, answer: Any) -> Answer:
     problem = _problem(answer)
     if problem:
         raise ContractBroken(f"{f} returned {type(answer).__name__} with {problem}")
-    checked: Answer = answer
+    checked: Answer = _in_our_words(answer)
     return checked
+
+
+def _in_our_words(answer: Any) -> Any:
+    """A code or state that was given as plain text is the same code or state."""
+    if isinstance(answer, Refused):
+        codes = tuple(Code(each) for each in answer.reasons)
+        if type(answer.code) is not Code or codes != answer.reasons:
+            return replace(answer, code=Code(answer.code), reasons=codes)
+    if isinstance(answer, Found) and type(answer.state) is not SendState:
+        return replace(answer, state=SendState(answer.state))
+    return answer
 
 
 def _problem(answer: Any) -> str | None:
     """Name the first wrong field."""
-    match answer:
-        case Lease():
-            return (
-                _not_text(answer, "key", "owner")
-                or _not_count(answer, "token", 1)
-                or _not_count(answer, "acquired_at_ms", 0)
-                or _not_count(answer, "expires_at_ms", 0)
-            )
-        case Released():
-            return _not_text(answer, "key") or _not_count(answer, "token", 1)
-        case Sent():
-            return (
-                _not_text(answer, "message_id")
-                or _not_count(answer, "status", 100)
-                or _not_bool(answer, "replay")
-            )
-        case Found():
-            return None if answer.state in _STATES else f"unknown state={answer.state!r}"
-        case Noted():
-            return _not_count(answer, "at_ms", 0)
-        case Refused():
-            return None if answer.code in _CODES else f"unknown code={answer.code!r}"
-        case _:
-            return None
+    found: str | None = _PROBLEMS[type(answer)](answer)
+    return found
 
 
-def _not_text(answer: object, *names: str) -> str | None:
+def _of_lease(answer: Lease) -> str | None:
+    return (
+        _not_text(answer, "key", "owner")
+        or _not_count(answer, "token", least=1)
+        or _not_count(answer, "acquired_at_ms", "expires_at_ms")
+        or _not_count(answer, "granted_at_ms", "cooldown_until_ms", "contact_load", optional=True)
+    )
+
+
+def _of_released(answer: Released) -> str | None:
+    return _not_text(answer, "key") or _not_count(answer, "token", least=1)
+
+
+def _of_sent(answer: Sent) -> str | None:
+    return (
+        _not_text(answer, "message_id")
+        or _not_count(answer, "status", least=100)
+        or _not_bool(answer, "replay")
+    )
+
+
+def _of_found(answer: Found) -> str | None:
+    return _not_one_of(_STATES, "state", answer.state) or _not_text(
+        answer, "message_id", optional=True
+    )
+
+
+def _of_noted(answer: Noted) -> str | None:
+    return _not_count(answer, "at_ms")
+
+
+def _of_refused(answer: Refused) -> str | None:
+    return (
+        _not_one_of(_CODES, "code", answer.code)
+        or (None if answer.detail == "" else _not_text(answer, "detail"))
+        or _not_text(answer, "owner", "message_id", optional=True)
+        or _not_count(answer, "expires_at_ms", "until_ms", "token", optional=True)
+        or _not_seconds(answer, "retry_after_s")
+        or _not_all(answer, "reasons", lambda each: _not_one_of(_CODES, "code", each) is None)
+        or _not_all(answer, "faults", _is_text)
+    )
+
+
+_PROBLEMS: Mapping[type, Callable[[Any], str | None]] = {
+    Lease: _of_lease,
+    Released: _of_released,
+    Sent: _of_sent,
+    Found: _of_found,
+    Noted: _of_noted,
+    Refused: _of_refused,
+}
+LARGEST = 2**63 - 1
+"""What a history can hold."""
+
+
+def _is_text(value: object) -> bool:
+    """A text that can be written down: no half of a surrogate pair, no class of the target's own."""
+    if type(value) is not str and not isinstance(value, StrEnum):
+        return False
+    return value.isascii() or not any("\ud800" <= each <= "\udfff" for each in value)
+
+
+def _not_text(answer: object, *names: str, optional: bool = False) -> str | None:
     for name in names:
         value = getattr(answer, name)
-        if not isinstance(value, str) or not value:
-            return f"{name}={value!r}, not a text"
+        if value is None and optional:
+            continue
+        if not value or not _is_text(value):
+            return f"{name}={value!r:.200}, not a text"
     return None
 
 
-def _not_count(answer: object, name: str, least: int) -> str | None:
+def _not_count(answer: object, *names: str, least: int = 0, optional: bool = False) -> str | None:
+    for name in names:
+        value = getattr(answer, name)
+        if value is None and optional:
+            continue
+        is_whole = type(value) is int or isinstance(value, IntEnum)
+        if not is_whole or value < least:
+            return f"{name}={value!r:.200}, not a whole number of at least {least}"
+        if value > LARGEST:
+            return f"{name}={value!r:.200}, larger than {LARGEST}"
+    return None
+
+
+def _not_seconds(answer: object, name: str) -> str | None:
     value = getattr(answer, name)
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        return f"{name}={value!r}, not a whole number of at least {least}"
-    return None
+    if value is None or (type(value) in {int, float} and 0 <= value <= LARGEST):
+        return None
+    return f"{name}={value!r:.200}, no number of seconds"
 
 
 def _not_bool(answer: object, name: str) -> str | None:
     value = getattr(answer, name)
-    return None if isinstance(value, bool) else f"{name}={value!r}, not a bool"
+    return None if isinstance(value, bool) else f"{name}={value!r:.200}, not a bool"
+
+
+def _not_one_of(known: frozenset[Any], name: str, value: object) -> str | None:
+    is_known = isinstance(value, str) and value in known
+    return None if is_known else f"unknown {name}={value!r:.200}"
+
+
+def _not_all(answer: object, name: str, fits: Callable[[object], bool]) -> str | None:
+    """A tuple or list of which each item fits; the answer names the first that does not."""
+    values = getattr(answer, name)
+    if not isinstance(values, tuple | list):
+        return f"{name}={values!r:.200}, not a tuple"
+    wrong = [each for each in values if not fits(each)]
+    return f"{wrong[0]!r:.200} in {name}, which is unknown" if wrong else None

@@ -99,7 +99,7 @@ class Kit:
         except ContractBroken as error:
             return NoReply(why=str(error)), CONTRACT_BROKEN
         except Exception as error:  # noqa: BLE001 - whatever it raises means "unknown"
-            return NoReply(why=f"{type(error).__name__}: {error}"), RAISED
+            return NoReply(why=_writable(f"{type(error).__name__}: {error}")), RAISED
         return answer, answer.code if isinstance(answer, Refused) else None
 
     def _maybe_lose(
@@ -153,6 +153,11 @@ class Kit:
                 code=code,
             )
         )
+
+
+def _writable(text: str) -> str:
+    """An error may carry what no file takes, such as bytes of another encoding."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _outcome(answer: Answer) -> OpType:

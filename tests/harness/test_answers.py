@@ -78,6 +78,17 @@ MESSAGES = st.builds(
 LEASE = Lease(key="k", owner="a", token=1, acquired_at_ms=1, expires_at_ms=2)
 SENT = Sent(message_id="<m>")
 FOUND = Found(state=SendState.DELIVERED)
+REFUSED = Refused(code=Code.SUPPRESSED)
+
+
+class OwnNumber(int):
+    """A number of a class that can't be written as JSON."""
+
+
+class OwnText(str):
+    """A text of such a class."""
+
+    __slots__ = ()
 
 
 @given(ANSWERS)
@@ -153,6 +164,29 @@ def _broken(answer: Any, **fields: Any) -> Any:
         ("lookup", _broken(FOUND, state="gone"), "unknown state='gone'"),
         ("suppress", Noted(at_ms=-1), "at_ms=-1"),
         ("suppress", _broken(Refused(code=Code.SUPPRESSED), code="no"), "unknown code='no'"),
+        ("acquire", _broken(LEASE, expires_at_ms=None), "expires_at_ms=None, not a whole number"),
+        (
+            "acquire",
+            _broken(LEASE, expires_at_ms=2**63),
+            "expires_at_ms=9223372036854775808, larger",
+        ),
+        ("acquire", _broken(LEASE, contact_load="3"), "contact_load='3', not a whole number"),
+        ("acquire", _broken(LEASE, granted_at_ms=1.0), "granted_at_ms=1.0, not a whole number"),
+        ("acquire", _broken(LEASE, token=OwnNumber(7)), "token=7, not a whole number"),
+        ("acquire", _broken(LEASE, key=OwnText("k")), "key='k', not a text"),
+        ("acquire", _broken(LEASE, key="\ud800"), r"key='\ud800', not a text"),
+        ("lookup", _broken(FOUND, message_id=5), "message_id=5, not a text"),
+        ("lookup", _broken(FOUND, state=[]), "unknown state=[]"),
+        ("send", _broken(REFUSED, code=None), "unknown code=None"),
+        ("send", _broken(REFUSED, code=["x"]), "unknown code=['x']"),
+        ("send", _broken(REFUSED, detail=None), "detail=None, not a text"),
+        ("send", _broken(REFUSED, owner=5), "owner=5, not a text"),
+        ("send", _broken(REFUSED, until_ms="soon"), "until_ms='soon', not a whole number"),
+        ("send", _broken(REFUSED, retry_after_s="1"), "retry_after_s='1', no number of seconds"),
+        ("send", _broken(REFUSED, retry_after_s=float("nan")), "retry_after_s=nan, no number"),
+        ("send", _broken(REFUSED, reasons=None), "reasons=None, not a tuple"),
+        ("send", _broken(REFUSED, reasons=("odd",)), "'odd' in reasons, which is unknown"),
+        ("send", _broken(REFUSED, faults=(5,)), "5 in faults, which is unknown"),
     ],
 )
 def test_an_answer_the_contract_does_not_allow_names_method_field_and_value(
@@ -162,3 +196,14 @@ def test_an_answer_the_contract_does_not_allow_names_method_field_and_value(
     with pytest.raises(ContractBroken, match=f"^{f} returned ") as caught:
         check(f, answer)
     assert wanted in str(caught.value)
+
+
+def test_a_code_or_state_given_as_plain_text_is_that_code_or_state() -> None:
+    refused = check("send", _broken(REFUSED, code="suppressed", reasons=["suppressed"]))
+    found = check("lookup", _broken(FOUND, state="delivered"))
+
+    assert isinstance(refused, Refused)
+    assert refused.code is Code.SUPPRESSED
+    assert refused.reasons == (Code.SUPPRESSED,)
+    assert isinstance(found, Found)
+    assert found.state is SendState.DELIVERED
