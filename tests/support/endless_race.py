@@ -36,6 +36,7 @@ def stopped_for_ever(race: Race) -> None:
 
 def main() -> None:
     """Run it; SIGTERM is an exception, as for the command line."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore it
     engine = ProcessEngine("tests.support.process_targets:Toy", Path(sys.argv[1]))
     with contextlib.suppress(KeyboardInterrupt), terminated_as_exception(), engine:
         run(engine, stopped_for_ever)
