@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from enum import IntEnum, StrEnum
@@ -99,6 +100,33 @@ def check(f: str, answer: Any) -> Answer:
         raise ContractBroken(f"{f} returned {type(answer).__name__} with {problem}")
     checked: Answer = _in_our_words(answer)
     return checked
+
+
+def unmade(f: str, error: BaseException) -> str:
+    """What is wrong with an answer that could not even be made, or "" where it was no answer.
+
+    Args:
+        f: The mailbox method.
+        error: What it raised: Python's own words for a field that is missing or that no answer has,
+            or for a text that is no code or state.
+    """
+    text = str(error)
+    made = _UNMADE.match(text) if isinstance(error, TypeError) else None
+    if made is not None:
+        what = "without" if "missing" in made[2] else "with what it does not have:"
+        return f"{f} returned {made[1]} {what} {made[3]}"
+    word = _NO_MEMBER.fullmatch(text) if isinstance(error, ValueError) else None
+    if word is not None:
+        return f"{f} returned unknown {_MEMBERS[word[2]]}={word[1]}"
+    return ""
+
+
+_UNMADE = re.compile(
+    rf"({'|'.join(_KINDS)})\.__init__\(\) "
+    r"(missing \d+ required keyword-only arguments?:|got an unexpected keyword argument) (.+)"
+)
+_MEMBERS = {"Code": "code", "SendState": "state"}
+_NO_MEMBER = re.compile(r"(.+) is not a valid (Code|SendState)")
 
 
 def _in_our_words(answer: Any) -> Any:

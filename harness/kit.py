@@ -11,7 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .answers import ContractBroken, check, message_from_json, message_to_json, to_json
+from .answers import (
+    ContractBroken,
+    check,
+    message_from_json,
+    message_to_json,
+    to_json,
+    unmade,
+)
 from .contract import Answer, Mailbox, Message, NoReply, Refused
 from .history import AnyEvent, FaultEvent, OpEvent, OpType
 from .points import point
@@ -98,7 +105,10 @@ class Kit:
             answer = check(f, raw)
         except ContractBroken as error:
             return NoReply(why=str(error)), CONTRACT_BROKEN
-        except Exception as error:  # noqa: BLE001 - whatever it raises means "unknown"
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises means "unknown"
+            breach = unmade(f, error)
+            if breach:
+                return NoReply(why=_writable(breach)), CONTRACT_BROKEN
             return NoReply(why=_writable(f"{type(error).__name__}: {error}")), RAISED
         return answer, answer.code if isinstance(answer, Refused) else None
 

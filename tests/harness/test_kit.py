@@ -24,6 +24,13 @@ LEASE = Lease(key="jane", owner="sales-01", token=7, acquired_at_ms=1, expires_a
 MESSAGE = Message(to="jane@example.com", subject="Hello", body="Hi", intent="i1")
 
 
+class Unmade:
+    """An answer the target can't even make."""
+
+    def __init__(self, make: Callable[[], object]) -> None:
+        self.make = make
+
+
 class Scripted:
     """A mailbox that does what it was told to, once for each call.
 
@@ -39,8 +46,10 @@ class Scripted:
         def method(*args: Any, **named: Any) -> Any:
             self.heard.append((f, *args, named))
             done = self._does.pop(0)
-            if isinstance(done, Exception):
+            if isinstance(done, Exception | SystemExit):
                 raise done
+            if isinstance(done, Unmade):
+                return done.make()
             return done
 
         return method
@@ -124,6 +133,8 @@ def test_a_message_is_recorded_as_json_and_given_to_the_mailbox_as_it_is(as_json
         (Refused(code=Code.SEND_STATUS_UNKNOWN), OpType.INFO, "send_status_unknown"),
         (None, OpType.INFO, CONTRACT_BROKEN),
         (ConnectionResetError("gone"), OpType.INFO, RAISED),
+        (SystemExit(3), OpType.INFO, RAISED),
+        (OSError("no such file: \udcff"), OpType.INFO, RAISED),
     ],
 )
 def test_an_outcome_is_what_the_answer_allows_to_say(done: object, kind: OpType, code: str) -> None:
@@ -142,6 +153,43 @@ def test_an_outcome_is_what_the_answer_allows_to_say(done: object, kind: OpType,
 )
 def test_what_is_no_answer_reaches_the_agent_as_no_reply(done: object, why: str) -> None:
     assert Recorded(done).acquire() == NoReply(why=why)
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (
+            lambda: Lease(key="k", owner="a", token=1, acquired_at_ms=1),  # type: ignore[call-arg]
+            "acquire returned Lease without 'expires_at_ms'",
+        ),
+        (Refused, "acquire returned Refused without 'code'"),
+        (
+            lambda: Refused(code=Code.SUPPRESSED, reason="x"),  # type: ignore[call-arg]
+            "acquire returned Refused with what it does not have: 'reason'",
+        ),
+        (lambda: Refused(code=Code("whatever")), "acquire returned unknown code='whatever'"),
+    ],
+)
+def test_an_answer_that_can_not_be_made_breaks_the_contract(
+    make: Callable[[], object], why: str
+) -> None:
+    """A missing field is named, and never taken for a timeout (spec: R)."""
+    recorded = Recorded(Unmade(make))
+
+    answer = recorded.kit.call("acquire", "jane", {"address": "jane@example.com"})
+
+    assert answer == NoReply(why=why)
+    assert isinstance(recorded.events[-1], OpEvent)
+    assert recorded.events[-1].code == CONTRACT_BROKEN
+
+
+def test_another_error_of_the_targets_is_an_unknown_outcome() -> None:
+    recorded = Recorded(TypeError("Basket.__init__() missing 1 required argument: 'x'"))
+
+    recorded.kit.call("acquire", "jane", {"address": "jane@example.com"})
+
+    assert isinstance(recorded.events[-1], OpEvent)
+    assert recorded.events[-1].code == RAISED
 
 
 def test_an_interrupt_is_not_swallowed() -> None:
