@@ -118,7 +118,8 @@ class Campaigned:
         """Invalid with a finding; unknown if nothing ran, or a run could not be judged."""
         if self.case is not None:
             return Verdict.INVALID
-        if not self.reached.examples or self.reached.problems or self.unstable:
+        reached = self.reached
+        if not reached.examples or reached.problems or reached.never_answered() or self.unstable:
             return Verdict.UNKNOWN
         return Verdict.VALID
 

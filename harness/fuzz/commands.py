@@ -248,7 +248,7 @@ def _doubts(result: Campaigned) -> Iterator[str]:
 
 def _no_finding(asked: Asked, result: Campaigned) -> RaceResult:
     reached = result.reached
-    reasons = [*reached.problems, result.unstable]
+    reasons = [*reached.problems, *reached.never_answered(), result.unstable]
     return RaceResult(
         race=RACE,
         scenario=RACE,

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 
-from ..contract import Capability, Code, Refused
+from ..contract import Capability, Code, NoReply, Refused
 from ..rules import ALL
 from .stands import Played
-from .steps import Trouble
+from .steps import CALLS, Trouble
 
 
 @dataclass(slots=True)
@@ -25,6 +25,8 @@ class Reached:
         troubles: Kind of mishap to how often it struck.
         points: Point to how often somebody was stopped or crashed there.
         problems: Why runs could not be judged.
+        answered: Kind of call to how often it was answered.
+        failed: Kind of call to what it raised, undisturbed, the first time.
     """
 
     examples: int = 0
@@ -35,6 +37,8 @@ class Reached:
     troubles: Counter[str] = field(default_factory=Counter)
     points: Counter[str] = field(default_factory=Counter)
     problems: Counter[str] = field(default_factory=Counter)
+    answered: Counter[str] = field(default_factory=Counter)
+    failed: dict[str, str] = field(default_factory=dict)
 
     def take(self, played: Played) -> None:
         """Count one run."""
@@ -51,6 +55,19 @@ class Reached:
                 self.points[step.point] += 1
             if isinstance(answer, Refused):
                 self.codes[answer.code] += 1
+            if isinstance(answer, NoReply):
+                if step.verb in CALLS and step.trouble is Trouble.NONE:
+                    self.failed.setdefault(step.verb, answer.why)
+            elif answer is not None:
+                self.answered[step.verb] += 1
+
+    def never_answered(self) -> list[str]:
+        """Calls that always failed, whatever befell them: nothing can be said of them."""
+        return [
+            f"{verb} was never answered, only with {why}"
+            for verb, why in self.failed.items()
+            if not self.answered[verb]
+        ]
 
     def idle_rules(self, capabilities: Set[Capability]) -> list[str]:
         """Rules that apply to such a target and never had anything to judge."""
@@ -81,6 +98,7 @@ class Reached:
         yield f"codes answered: {len(Code) - len(missing)} of {len(Code)}" + _but(missing)
         yield f"mishaps: {_counted(self.troubles)}; at {len(self.points)} points"
         yield f"steps: {_counted(self.verbs)}"
+        yield from self.never_answered()
         for problem, count in self.problems.most_common(3):
             yield f"could not be judged ({count} times): {problem}"
 

@@ -167,6 +167,10 @@ def _target(answer: Callable[[ReferenceMailbox, str], object]) -> ReferenceTarge
             lambda *_: Lease(key="", owner="a", token=1, acquired_at_ms=1, expires_at_ms=2),
             "key='', not a text",
         ),
+        (
+            lambda *_: Lease(key="k", owner="a", token=1, acquired_at_ms=1),  # type: ignore[call-arg]
+            "Lease without 'expires_at_ms'",
+        ),
     ],
 )
 def test_an_answer_that_breaks_the_contract_is_named_with_its_value(
@@ -187,7 +191,25 @@ def test_a_target_that_raises_is_an_unknown_outcome_and_no_crash() -> None:
 
     result = campaign(_target(raises), 40)
 
-    assert result.case is None or result.case.shortest.findings
+    assert result.case is None
+    assert result.verdict is Verdict.UNKNOWN
+    assert result.reached.never_answered() == [
+        "acquire was never answered, only with TimeoutError: the server did not answer"
+    ]
+
+
+def test_a_target_that_raises_now_and_then_is_judged() -> None:
+    numbers = itertools.count()
+
+    def moody(mailbox: ReferenceMailbox, address: str) -> object:
+        if next(numbers) % 5 == 0:
+            raise TimeoutError("the server did not answer")
+        return ReferenceMailbox.acquire(mailbox, address)
+
+    result = campaign(_target(moody), 30)
+
+    assert result.reached.failed
+    assert result.reached.never_answered() == []
 
 
 class NeverStarts(ReferenceTarget):
