@@ -215,15 +215,12 @@ class Exhaustive:
     def _faults(self, driver: Driver, last: Task) -> list[int]:
         """Faults that strike the agent that has just come to its point, where they make a difference.
 
-        A crash makes one where something shared happened, or a call ended, since it was offered last.
-        Inside a section it is rolled back; and where only the agent's own steps are left of a call, it
-        is thought of once the call has ended, since rules judge an ended call most strictly.
+        A crash makes one where something shared happened, or a call ended, since it was offered last;
+        inside a section it is rolled back.
         """
         bounds = driver.bounds
         point = last.point
-        fresh = (
-            last.fresh and not last.holds and (point in self._shared or point.endswith(".think"))
-        )
+        fresh = last.fresh and not last.holds
         if fresh:
             last.fresh = False
         if driver.world.faults >= bounds.faults:
