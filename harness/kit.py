@@ -99,7 +99,11 @@ class Kit:
         return answer
 
     def _execute(self, f: str, args: Mapping[str, Any]) -> tuple[Answer, str | None]:
-        method = getattr(self.mailbox, f)
+        method = getattr(self.mailbox, f, None)
+        if not callable(method):
+            kind = type(self.mailbox).__name__
+            why = f"{f} is missing: connect() returned a {kind} without it, the target declares it"
+            return NoReply(why=why), CONTRACT_BROKEN
         try:
             raw = method(message_from_json(args["message"])) if f == "send" else method(**args)
             answer = check(f, raw)

@@ -183,6 +183,20 @@ def test_an_answer_that_can_not_be_made_breaks_the_contract(
     assert recorded.events[-1].code == CONTRACT_BROKEN
 
 
+@pytest.mark.parametrize("mailbox", [None, object()])
+def test_a_method_the_mailbox_lacks_is_a_breach_and_no_crash(mailbox: Any) -> None:
+    recorded = Recorded()
+    recorded.kit.mailbox = mailbox
+
+    answer = recorded.acquire()
+
+    assert answer == NoReply(
+        why=f"acquire is missing: connect() returned a {type(mailbox).__name__} without it, "
+        "the target declares it"
+    )
+    assert recorded.ops[-1].code == CONTRACT_BROKEN
+
+
 def test_another_error_of_the_targets_is_an_unknown_outcome() -> None:
     recorded = Recorded(TypeError("Basket.__init__() missing 1 required argument: 'x'"))
 
