@@ -32,7 +32,7 @@ def as_test(played: Played, target: str) -> str:
         """{sentence}
 
         Found by `leaserace fuzz`; rule {rule} (spec: {spec}).
-        Another mailbox is tried with ``pytest --leaserace-target MODULE:ATTR``.
+        Another mailbox is tried with ``-k test_{name} --leaserace-target MODULE:ATTR``.
         """
 
         from leaserace.harness.fuzz.export import check, target_of

@@ -27,6 +27,7 @@ from ..simulation.records import audit_events, race_begin
 from ..simulation.subjects import AGENT_IDS
 from ..simulation.task import Job, State, Task
 from ..simulation.world import Stuck, World
+from ..targets import capabilities_of
 from ..verdict import Finding
 from .hands import Told
 from .model import Model
@@ -150,7 +151,7 @@ class SimStand:
         self._target = target
         self._policy_file = policy_file
         self.points = frozenset(target.points) | KIT_POINTS
-        self.capabilities = frozenset(target.capabilities)
+        self.capabilities = capabilities_of(target.name, target.capabilities)
 
     def __enter__(self) -> Self:
         """Let the world listen to points."""

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ..contract import Capability, Target, UsageError
+from ..contract import Target, UsageError
 from ..faults import Behaviour
+from ..targets import capabilities_of
 from . import door, wire
 from .deadlines import RaceAborted
 from .ledger import Ledger
@@ -25,13 +26,7 @@ class Declared(Target):
 
     def __init__(self, facts: Mapping[str, Any]) -> None:
         self._name = str(facts["name"])
-        unknown = sorted(set(facts["capabilities"]) - set(Capability))
-        if unknown:
-            raise UsageError(
-                f"target {self._name}: capability {unknown[0]!r} does not exist; there are"
-                f" {', '.join(sorted(Capability))}"
-            )
-        self.capabilities = frozenset(Capability(name) for name in facts["capabilities"])
+        self.capabilities = capabilities_of(self._name, facts["capabilities"])
         self.points = frozenset(facts["points"])
         self.fixed = facts["fixed"]
 

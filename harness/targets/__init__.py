@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Iterable
 from importlib.metadata import entry_points
 
-from ..contract import Target, UsageError
+from ..contract import Capability, Target, UsageError
 
 
 def load_target(name: str) -> Target:
@@ -43,3 +44,18 @@ def load_target(name: str) -> Target:
             f"target {name!r} is {found!r:.100}: it must be a leaserace.harness.Target, or a subclass"
         )
     return found
+
+
+def capabilities_of(name: str, stated: Iterable[str]) -> frozenset[Capability]:
+    """What a target says it can do.
+
+    Raises:
+        UsageError: A capability has no such name.
+    """
+    unknown = sorted(set(stated) - set(Capability))
+    if unknown:
+        raise UsageError(
+            f"target {name}: capability {unknown[0]!r} does not exist; there are"
+            f" {', '.join(sorted(Capability))}"
+        )
+    return frozenset(Capability(each) for each in stated)

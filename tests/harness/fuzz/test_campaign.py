@@ -217,6 +217,24 @@ class NeverStarts(ReferenceTarget):
         raise RuntimeError("no database here")
 
 
+class Flies(ReferenceTarget):
+    capabilities = frozenset({Capability.LEASE, "flying"})  # type: ignore[arg-type]
+
+
+class HalfAMailbox(ReferenceTarget):
+    def connect(self, agent: AgentContext) -> ReferenceMailbox:
+        return OnlyLeases(super().connect(agent))  # type: ignore[return-value]
+
+
+def test_a_method_that_is_declared_and_missing_is_a_finding() -> None:
+    result = campaign(HalfAMailbox(), 20)
+
+    assert result.case is not None
+    finding = result.case.shortest.findings[0]
+    assert finding.rule == "contract.kept"
+    assert "is missing: connect() returned a OnlyLeases without it" in finding.message
+
+
 class SleepsInAcquire(ReferenceTarget):
     def connect(self, agent: AgentContext) -> ReferenceMailbox:
         mailbox = super().connect(agent)
@@ -266,6 +284,7 @@ def test_a_mailbox_needs_no_method_it_does_not_declare() -> None:
     ("target", "said"),
     [
         (ReadsTheClock(), r"reads the machine's clock \(time.time\)"),
+        (Flies(), "capability 'flying' does not exist; there are aliases, "),
         (NeverStarts(), "can't be started in the simulator: RuntimeError: no database here"),
         (SleepsInAcquire(), "sleeps"),
     ],
