@@ -64,9 +64,10 @@ class Model:
     Args:
         race: Where differences are written.
         now_ms: The store's clock, exactly.
+        has_policy: A policy of the user's is in force, which may hold a budget (spec: O5).
     """
 
-    def __init__(self, race: Race, now_ms: Callable[[], int]) -> None:
+    def __init__(self, race: Race, now_ms: Callable[[], int], *, has_policy: bool = False) -> None:
         self._race = race
         self._now_ms = now_ms
         self._can = race.capabilities
@@ -75,6 +76,7 @@ class Model:
         self._window_ms = round(settings.key_window_s * 1000)
         self._contacts: defaultdict[int, _Contact] = defaultdict(_Contact)
         self._keys: dict[str, _Key] = {}
+        self._beside_sent: Wanted = (Code.APPROVAL_REQUIRED,) if has_policy else ()
         self.may_halt = False
         """A bounce or complaint was told: a circuit breaker may halt what would be sent (spec: O5)."""
 
@@ -130,7 +132,10 @@ class Model:
             if key is not None and self._now_ms() < key.sent_ms + self._window_ms:
                 return (Sent,) if key.payload == _payload(args) else (Code.KEY_REUSED,)
         wanted = self._checked(known, agent, message)
-        return (*wanted, Code.SENDING_HALTED) if self.may_halt and Sent in wanted else wanted
+        if Sent not in wanted:
+            return wanted
+        halted = (Code.SENDING_HALTED,) if self.may_halt else ()
+        return (*wanted, *halted, *self._beside_sent)
 
     def _checked(self, known: _Contact, agent: str, message: Mapping[str, Any]) -> Wanted:
         """Steps three to five of the send path (spec: S3, S4, S5, S7)."""

@@ -228,7 +228,7 @@ class SimStand:
             points=self.points,
             now_ms=now_ms,
             errands=Behind(world, race),
-            model=Model(race, now_ms),
+            model=Model(race, now_ms, has_policy=self._policy_file is not None),
         )
         self._stage.fence, self._stage.world = self._fence, world
         self._stage.closely = self._runs % WATCHED_EVERY == 0

@@ -76,6 +76,9 @@ class Stage:
         self.drafts: list[Draft] = []
         self.cleared_at_ms: dict[int, int] = {}
         self.moments: dict[Moment, int] = {}
+        self.has_breaker = bool(shape.breaker)
+        self.has_delivered = False
+        """Something was sent: a bounce of it may halt all sending."""
         self.is_listed = False
         """A contact was put on the list, and not taken off since."""
         self.last: Answer | None = None
@@ -364,6 +367,7 @@ class Stage:
             case Released():
                 self._ends_ms.pop(step.contact, None)
             case Sent(replay=False):
+                self.has_delivered = True
                 settings, now_ms = self.race.settings, self._now_ms()
                 if settings.cooldown_s:
                     self.moments[Moment.COOLDOWN] = now_ms + round(settings.cooldown_s * 1000)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from leaserace.harness.contract import AgentContext, Code, Refused
+from leaserace.harness.fuzz.simulated import SimStand
+from leaserace.harness.fuzz.stands import play
 from leaserace.harness.fuzz.steps import Shape
 from leaserace.harness.fuzz.words import tell
+from leaserace.harness.targets import load_target
 from leaserace.harness.verdict import Verdict
 from leaserace.reference_impl.mailbox import ReferenceMailbox
 from leaserace.reference_impl.target import ReferenceTarget
-from tests.harness.fuzz.support import answers, played, rules, texts, twin
+from tests.harness.fuzz.support import REFERENCE, answers, plan_of, played, rules, texts, twin
 from tests.support.toy import ToyTarget
 
 
@@ -70,6 +75,19 @@ def test_a_bounce_halts_sending_to_everybody_where_a_breaker_is_asked_for(cause:
     assert answers(calm)[-1] == "Sent"
     assert answers(halted)[-1] == "sending_halted"
     assert calm.verdict is halted.verdict is Verdict.VALID
+
+
+def test_a_budget_in_the_users_policy_is_no_finding(tmp_path: Path) -> None:
+    """A person must approve what is beyond it (spec: O5)."""
+    policy = tmp_path / "policy.toml"
+    policy.write_text("budget_sends = 1\n", encoding="utf-8")
+    plan = plan_of("a.acquire,a.send,a.acquire.c1,a.send.c1", Shape(contacts=2))
+
+    with SimStand(load_target(REFERENCE), policy) as stand:
+        run = play(stand, plan)
+
+    assert answers(run)[-1] == "approval_required"
+    assert run.verdict is Verdict.VALID
 
 
 def test_an_opt_out_halts_nothing() -> None:
