@@ -101,7 +101,7 @@ def shape_of(draw: Draw, lengths: Mapping[str, tuple[float, ...]]) -> Shape:
         contacts=draw.of((1, 1, CONTACTS_MAX)),
         replicas=draw.of((0, 1)),
         **{name: draw.of(values) for name, values in lengths.items()},
-        breaker=draw.of((0, 0, 0, 1)),
+        breaker=draw.of((0, 0, 0, 0, 0, 1)),
     )
 
 
