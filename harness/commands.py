@@ -133,7 +133,7 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "--seconds",
     type=click.FloatRange(0, 3600),
     callback=_finite,
-    default=1.0,
+    default=0.75,
     show_default=True,
     help="Length of each contention round; 0 for none.",
 )

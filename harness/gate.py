@@ -73,7 +73,7 @@ class Plan:
     scenarios: Sequence[Scenario]
     variant: str = ""
     agents: tuple[int, int] = (2, 3)
-    seconds: float = 2.0
+    seconds: float = 0.75
     seed: int = 0
     rounds: int | None = None
     canaries: Sequence[Canary] = ()

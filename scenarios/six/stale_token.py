@@ -36,7 +36,7 @@ from leaserace.harness.scenario import (
 
 OUTLIVED = "the pause outlived the lease"
 SHORT = Settings(lease_s=0.15, cooldown_s=0.0)
-LONGER = Settings(lease_s=0.4, cooldown_s=0.0, store_deadline_s=0.1)
+LONGER = Settings(lease_s=0.3, cooldown_s=0.0, store_deadline_s=0.1)
 """Where the send must get past its checks before the lease ends."""
 TRIES_MAX = 3
 WELL_PAST_MS = 60
