@@ -280,7 +280,7 @@ def reference() -> Target:
 def test_the_reference_comes_out_valid(
     reference: Target, scenario_id: str, variant_name: str
 ) -> None:
-    """spec: X"""
+    """spec: X1 X2 X3 X4 X5 X6 X7 X8 X9 X10 X11 X12 X13 X14 X15 X16 X17 X18 X19"""
     for agents, seed in ((2, 1), (3, 2), (5, 4)):
         result = simulated(reference, scenario_id, variant_name, agents=agents, seed=seed)
         assert result.verdict is Verdict.VALID, (agents, result.reason, result.findings)
