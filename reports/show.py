@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from leaserace.harness.gate import Silent, Watcher
 from leaserace.harness.outcome import CanaryResult, RunOutcome
 from leaserace.harness.verdict import RaceResult, Verdict
 
@@ -62,24 +63,8 @@ class Line:
         self._progress.console.print(f"canary {result.twin}: {said}", markup=False, highlight=False)
 
 
-class Quiet:
-    """Progress where nobody looks: none."""
-
-    def begin(self, races: int) -> None:
-        """Nothing."""
-
-    def racing(self, name: str) -> None:
-        """Nothing."""
-
-    def raced(self, result: RaceResult) -> None:
-        """Nothing."""
-
-    def canary(self, result: CanaryResult) -> None:
-        """Nothing."""
-
-
 @contextmanager
-def live(stream: TextIO | None = None) -> Iterator[Line | Quiet]:
+def live(stream: TextIO | None = None) -> Iterator[Watcher]:
     """Progress on stderr while the block runs; none where stderr is no terminal.
 
     Args:
@@ -87,7 +72,7 @@ def live(stream: TextIO | None = None) -> Iterator[Line | Quiet]:
     """
     stream = stream or sys.stderr
     if not stream.isatty() or os.environ.get("TERM") == "dumb":
-        yield Quiet()
+        yield Silent()
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
