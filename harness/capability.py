@@ -1,0 +1,32 @@
+"""What a target can do, as it declares it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Capability(StrEnum):
+    """What a target can do; a scenario that needs what is not declared is "not applicable"."""
+
+    LEASE = "lease"
+    """`acquire`, `renew` and `release`."""
+    FENCING = "fencing"
+    """Grants carry a rising token and `send` is judged by it."""
+    SEND = "send"
+    """`send` hands mail to ``env.smtp`` (or ``env.transport``)."""
+    IDEMPOTENCY = "idempotency"
+    """`send` honours an idempotency key."""
+    LOOKUP = "lookup"
+    """`lookup` tells what became of an idempotency key."""
+    MESSAGE_ID = "message_id"
+    """`Sent.message_id` is the Message-ID header that the receiving side sees."""
+    SUPPRESS = "suppress"
+    """`suppress` and `unsuppress` keep a shared list."""
+    COOLDOWN = "cooldown"
+    """A delivery blocks the next one to the same contact for a while."""
+    OVERRIDE = "override"
+    """`override` lets a person skip a cooldown."""
+    ALIASES = "aliases"
+    """Domain aliases and Gmail's dots and tags are one contact."""
+    AUDIT = "audit"
+    """`Target.audit` returns the decisions in commit order."""

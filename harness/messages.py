@@ -1,0 +1,42 @@
+"""What an agent gives a mailbox to send; part of the contract, from where it is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+INTENT_HEADER = "X-Leaserace-Intent"
+"""Header in which a message carries its intent id; the sink also finds ``[intent:<id>]`` in a body."""
+
+
+class MessageKind(StrEnum):
+    """What a message is, for the rules that treat kinds differently (spec: C2, C6)."""
+
+    COMMERCIAL = "commercial"
+    TRANSACTIONAL = "transactional"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One logical send; a retry passes the same value again.
+
+    Args:
+        to: Recipient, as the agent spells it.
+        subject: Subject line.
+        body: Plain text.
+        token: Fencing token of the lease it is sent under, or None where there are no leases.
+        key: Idempotency key, or None.
+        intent: Id of the logical send; the sink counts by it. It also stands in the body.
+        kind: Commercial or transactional.
+        headers: Further headers.
+    """
+
+    to: str
+    subject: str
+    body: str
+    token: int | None = None
+    key: str | None = None
+    intent: str = ""
+    kind: MessageKind = MessageKind.COMMERCIAL
+    headers: Mapping[str, str] = field(default_factory=dict)
