@@ -102,6 +102,20 @@ def check(f: str, answer: Any) -> Answer:
     return checked
 
 
+def check_clock(target: str, value: Any) -> int | None:
+    """Return what a target's `now_ms` gave if it is a time, or None where it tells none (spec: L5).
+
+    Raises:
+        ContractBroken: It is neither; the message names the target and the value.
+    """
+    if value is None:
+        return None
+    problem = _not_whole("now_ms()", value, least=0)
+    if problem:
+        raise ContractBroken(f"target {target}: {problem}")
+    return int(value)
+
+
 def unmade(f: str, error: BaseException) -> str:
     """What is wrong with an answer that could not even be made, or "" where it was no answer.
 
@@ -223,12 +237,17 @@ def _not_count(answer: object, *names: str, least: int = 0, optional: bool = Fal
         value = getattr(answer, name)
         if value is None and optional:
             continue
-        is_whole = type(value) is int or isinstance(value, IntEnum)
-        if not is_whole or value < least:
-            return f"{name}={value!r:.200}, not a whole number of at least {least}"
-        if value > LARGEST:
-            return f"{name}={value!r:.200}, larger than {LARGEST}"
+        problem = _not_whole(name, value, least)
+        if problem:
+            return problem
     return None
+
+
+def _not_whole(name: str, value: Any, least: int) -> str | None:
+    is_whole = type(value) is int or isinstance(value, IntEnum)
+    if not is_whole or value < least:
+        return f"{name}={value!r:.200}, not a whole number of at least {least}"
+    return f"{name}={value!r:.200}, larger than {LARGEST}" if value > LARGEST else None
 
 
 def _not_seconds(answer: object, name: str) -> str | None:

@@ -25,6 +25,8 @@ from .points import point
 
 REPLY_LOST = "reply_lost"
 CONTRACT_BROKEN = "contract_broken"
+CONTRACT_MARK = "contract.broken"
+"""Mark of a target that broke the contract outside of a recorded call; its data say ``what``."""
 RAISED = "raised"
 
 

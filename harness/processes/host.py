@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from ..answers import ContractBroken, check_clock
 from ..contract import AuditRecord, Target
 from . import wire
 from .agent import environment_from_json, reason
@@ -27,7 +28,7 @@ def _answer(target: Target, ask: wire.Ask) -> Any:
             facts = target.start(environment_from_json(ask.data))
             return _json(dict(facts or {}), "the facts start() returned")
         case "now_ms":
-            return target.now_ms()
+            return check_clock(target.name, target.now_ms())
         case "audit":
             return [_record(record) for record in target.audit()]
         case "stop":
@@ -82,5 +83,7 @@ def main(connection: wire.Connection, orders: Mapping[str, Any]) -> None:
 def _told(target: Target, ask: wire.Ask) -> wire.Reply:
     try:
         return wire.Told(value=_answer(target, ask))
+    except ContractBroken as error:
+        return wire.Failed(why=str(error), broken=True)
     except Exception as error:  # noqa: BLE001 - a target's own; it is named to the user
         return reason(f"{ask.what}()", error)

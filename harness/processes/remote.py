@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from ..contract import Target, UsageError
 from ..faults import Behaviour
+from ..kit import CONTRACT_MARK
 from ..targets import capabilities_of
 from . import door, wire
 from .deadlines import RaceAborted
@@ -84,7 +85,7 @@ class Host:
 
         Raises:
             UsageError: The target raised.
-            RaceAborted: It hung, or died.
+            RaceAborted: It hung, died, or gave what the contract does not allow: that is a finding.
         """
         try:
             reply = self.process.reply(within_s)
@@ -92,6 +93,10 @@ class Host:
             self._give_up(ledger, f"the target's process died in {what}()")
         if reply is None:
             self._give_up(ledger, f"the target's {what}() did not return within {within_s:g} s")
+        if isinstance(reply, wire.Failed) and reply.broken:
+            ledger.mark(CONTRACT_MARK, {"what": reply.why})
+            ledger.problem(reply.why)
+            raise RaceAborted(reply.why)
         if isinstance(reply, wire.Failed):
             raise UsageError(f"target {self._target!r}: {reply.why}")
         assert isinstance(reply, wire.Told)

@@ -164,10 +164,12 @@ class Failed(_Message, frozen=True, kw_only=True, tag="failed"):
     Args:
         why: One sentence.
         usage: True if the user's `UsageError` says so, in words meant for the user.
+        broken: True if the target gave what the contract does not allow.
     """
 
     why: str
     usage: bool = False
+    broken: bool = False
 
 
 class Reached(_Message, frozen=True, kw_only=True, tag="reached"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..history import MarkEvent, Operation, OpType
-from ..kit import CONTRACT_BROKEN
+from ..kit import CONTRACT_BROKEN, CONTRACT_MARK
 from ..verdict import Finding
 from .base import Rule
 from .ledger import View
@@ -15,7 +15,8 @@ class Kept(Rule):
     """Every answer is one the contract allows for the method.
 
     Spec: R. An answer that is none (a wrong type, a missing field, an unknown code) can't be acted
-    upon; the outcome counts as unknown and the breach as a finding.
+    upon; the outcome counts as unknown and the breach as a finding. So does a store's clock that is no
+    time.
 
     Legal::
 
@@ -38,6 +39,10 @@ class Kept(Rule):
         op = view.op
         if op.code == CONTRACT_BROKEN:
             yield self.finding(f"the answer to {op.agent} is none: {op.answer.get('why')}", op)
+
+    def marked(self, event: MarkEvent) -> Iterable[Finding]:
+        if event.name == CONTRACT_MARK:
+            yield self.finding(str(event.data.get("what")), t=event.t)
 
 
 class Expected(Rule):

@@ -13,6 +13,7 @@ from leaserace.harness.answers import (
     ALLOWED,
     ContractBroken,
     check,
+    check_clock,
     from_json,
     message_from_json,
     message_to_json,
@@ -196,6 +197,22 @@ def test_an_answer_the_contract_does_not_allow_names_method_field_and_value(
     with pytest.raises(ContractBroken, match=f"^{f} returned ") as caught:
         check(f, answer)
     assert wanted in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [None, 0, 1_800_000_000_000], ids=repr)
+def test_a_clock_tells_a_time_or_none(value: int | None) -> None:
+    """spec: L5."""
+    assert check_clock("ours:Mailbox", value) == value
+
+
+@pytest.mark.parametrize(
+    "value", ["1", 1.5, float("nan"), float("inf"), True, -1, 2**63, b"1", []], ids=repr
+)
+def test_a_clock_that_tells_no_time_is_named_with_its_value(value: object) -> None:
+    """spec: L5, R."""
+    with pytest.raises(ContractBroken) as caught:
+        check_clock("ours:Mailbox", value)
+    assert str(caught.value).startswith(f"target ours:Mailbox: now_ms()={value!r}, ")
 
 
 def test_a_code_or_state_given_as_plain_text_is_that_code_or_state() -> None:

@@ -312,6 +312,16 @@ class HangsInNowMs(Toy):
         return None
 
 
+class ClockOfText(Toy):
+    def now_ms(self) -> int | None:
+        return "noon"  # type: ignore[return-value]
+
+
+class ClockOfNothing(Toy):
+    def now_ms(self) -> int | None:
+        return float("nan")  # type: ignore[return-value]
+
+
 class HidesFromSkew(Toy):
     """Its agents' clocks are read where no skew reaches them."""
 

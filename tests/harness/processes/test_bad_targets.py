@@ -12,9 +12,11 @@ from leaserace.harness import Race, Refused, Sent, UsageError
 from leaserace.harness.contract import NoReply
 from leaserace.harness.engine import RaceRun
 from leaserace.harness.history import OpType
+from leaserace.harness.judging import result_of
 from leaserace.harness.processes.deadlines import Deadlines
 from leaserace.harness.processes.engine import ProcessEngine
 from leaserace.harness.processes.race import ProcessRace
+from leaserace.harness.verdict import Verdict
 from tests.support.races import ended_afterwards, faults, run
 
 pytestmark = pytest.mark.process
@@ -152,6 +154,26 @@ def test_a_clock_that_hangs_is_cut_off(tmp_path: Path) -> None:
     with ProcessEngine(f"{MODULE}:HangsInNowMs", tmp_path, deadlines=short) as engine:
         (problem,) = run(engine, wait).problems
     assert "the target's now_ms() did not return within 0.3 s" in problem
+
+
+@pytest.mark.parametrize(
+    ("target", "value"), [("ClockOfText", "'noon'"), ("ClockOfNothing", "nan")]
+)
+def test_a_clock_that_is_no_time_breaks_the_contract(
+    target: str, value: str, tmp_path: Path
+) -> None:
+    """spec: L5, R. The finding names the target and the value; the race is over."""
+
+    def wait(race: Race) -> None:
+        race.pass_store_time(0)
+
+    with ProcessEngine(f"{MODULE}:{target}", tmp_path) as engine:
+        ran = run(engine, wait)
+    said = f"target {MODULE}:{target}: now_ms()={value}, not a whole number of at least 0"
+    assert ran.problems == (said,)
+    result, judgement = result_of(ran)
+    assert result.verdict is Verdict.INVALID
+    assert [(each.rule, each.message) for each in judgement.findings] == [("contract.kept", said)]
 
 
 def test_a_call_on_a_dead_agent_is_a_problem(tmp_path: Path) -> None:

@@ -24,6 +24,15 @@ def test_an_answer_that_is_none_is_a_finding() -> None:
     assert judgement.exercised["contract.kept"] == 2
 
 
+def test_a_target_that_broke_the_contract_outside_of_a_call_is_a_finding() -> None:
+    """spec: R, L5."""
+    tape = Tape()
+    tape.mark("round.begin")
+    tape.mark("contract.broken", what="target t: now_ms()='noon', not a whole number of at least 0")
+    (finding,) = tape.findings(Kept)
+    assert "now_ms()='noon'" in finding.message
+
+
 def test_what_is_observed_as_expected_is_legal() -> None:
     """spec: T."""
     tape = Tape()
