@@ -109,7 +109,7 @@ def cli() -> None:
     """Show whether two agents can write to the same person, before you add the second one.
 
     \b
-    leaserace gate                     the six races against the reference
+    leaserace gate                     the races against the reference
     leaserace gate --target my.mod:T   the same against your own mailbox
     leaserace list                     every race and what it expects
     """  # noqa: D301 - click reads \b as "leave these lines as they are"

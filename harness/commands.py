@@ -138,6 +138,7 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Length of each contention round; 0 for none.",
 )
 @click.option("--rounds", type=click.IntRange(1, 100_000), help="Rounds of every race.")
+@click.option("--all", "every", is_flag=True, help="Run every race, also those that take longer.")
 def gate(
     *,
     target: str,
@@ -149,14 +150,15 @@ def gate(
     agents: tuple[int, int],
     seconds: float,
     rounds: int | None,
+    every: bool,
 ) -> int:
-    """Run the six races against a mailbox and say whether an agent may be added.
+    """Run the races against a mailbox and say whether an agent may be added.
 
     First a broken copy of the reference (the canary) is fed to the same code and must be caught. Then
-    the races run on real processes, in their order, with one agent more at a time. If race 1 or 2
-    fails, the others are not run: the system leaks.
+    the six races and the quick ones of the others run on real processes, in their order, with one
+    agent more at a time. If race 1 or 2 fails, the others are not run: the system leaks.
     """
-    scenarios = [each for each in load_scenarios() if each.group == "six"]
+    scenarios = [each for each in load_scenarios() if every or each.by_default]
     plan = Plan(
         target_name=target,
         scenarios=scenarios,
@@ -166,6 +168,7 @@ def gate(
         rounds=rounds,
         canaries=load_canaries(),
         policy_file=policy_file,
+        every=every,
     )
     return carry_out(plan, report_dir, smtp_port=smtp_port, as_json=as_json)
 
@@ -222,7 +225,10 @@ def run(
 @click.command(name="list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 def list_(*, as_json: bool) -> int:
-    """List every race: what happens, what is expected, what a target must be able to do."""
+    """List every race: what happens, what is expected, what a target must be able to do.
+
+    Also which of them ``leaserace gate`` runs by default, and which only with ``--all``.
+    """
     scenarios = load_scenarios()
     if as_json:
         click.echo(json.dumps([_described(each) for each in scenarios], indent=2))
@@ -230,6 +236,7 @@ def list_(*, as_json: bool) -> int:
     for each in scenarios:
         click.echo(f"{each.number}. {each.id}: {each.title}")
         click.echo(f"   expected   {each.expected}")
+        click.echo(f"   runs in    leaserace gate{'' if each.by_default else ' --all'}")
         click.echo(f"   needs      {', '.join(sorted(each.needs))}")
         click.echo(f"   masked by  {each.masked_by}")
         click.echo(f"   variants   {'; '.join(variant.name for variant in each.variants)}")
@@ -242,6 +249,7 @@ def _described(scenario: Scenario) -> dict[str, Any]:
         "id": scenario.id,
         "number": scenario.number,
         "group": scenario.group,
+        "by_default": scenario.by_default,
         "title": scenario.title,
         "expected": scenario.expected,
         "needs": sorted(scenario.needs),

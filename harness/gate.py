@@ -1,4 +1,4 @@
-"""The gate: catch a broken twin first, then the six races, one agent more at a time (spec: T).
+"""The gate: catch a broken twin first, then the races, one agent more at a time (spec: T, X).
 
 It decides in which order races run, what is left out and why, and what the whole run comes to. How a
 race is run is the engine's, what is said of it `judging`'s, how it is shown `reports`'.
@@ -67,6 +67,7 @@ class Plan:
         canaries: One of these is fed first; none if empty.
         policy_file: A policy file, or None.
         command: ``gate`` or ``run``.
+        every: Whether the gate was asked for every race, not only for those of its default.
     """
 
     target_name: str
@@ -79,6 +80,7 @@ class Plan:
     canaries: Sequence[Canary] = ()
     policy_file: Path | None = None
     command: str = "gate"
+    every: bool = False
 
     def again(self, scenario: Scenario, variant: Variant, agents: int) -> str:
         """The command that runs one race of this plan again."""
@@ -96,6 +98,8 @@ class Plan:
         names = [called(scenario) for scenario in self.scenarios] if self.command == "run" else []
         only = ["--variant", self.variant] if self.variant else []
         parts = ["leaserace", self.command, *names, *only, "--agents", f"{low}..{high}"]
+        if self.every:
+            parts.append("--all")
         if self.command == "gate":
             parts += ["--seconds", f"{self.seconds:g}"]
         return shlex.join([*parts, *self._common()])

@@ -66,6 +66,7 @@ class Scenario:
         masked_by: Which other layer would hide the fault, and how it is kept out.
         script: One round.
         group: ``six``, ``beyond`` or a user's own.
+        quick: Measured to be over in a moment: the gate runs it by default, as it does the six.
     """
 
     id: str
@@ -82,6 +83,12 @@ class Scenario:
     script: Script
     group: str
     doc: str = field(default="", repr=False)
+    quick: bool = False
+
+    @property
+    def by_default(self) -> bool:
+        """Whether the gate runs it without being asked for every race."""
+        return self.quick or self.group == "six"
 
 
 class Registry:
@@ -126,6 +133,7 @@ def scenario(
     windows: Sequence[str] = (),
     masked_by: str = "",
     group: str = "own",
+    quick: bool = False,
 ) -> Callable[[Script], Script]:
     """Register the decorated function as a scenario's script; arguments as in `Scenario`."""
 
@@ -146,6 +154,7 @@ def scenario(
                 script=script,
                 group=group,
                 doc=script.__doc__ or "",
+                quick=quick,
             )
         )
         return script

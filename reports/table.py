@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 WIDE = 116
 """Columns from which on the table has a column for what would have masked a fault."""
 
+MASKS_MAX = 8
+"""Races above which masks are told of those only that did not come out valid; files tell all."""
+
 _RULE_UNDER_HEAD = "\n".join(["    ", "    ", " -- ", "    ", "    ", "    ", "    ", "    "])
 
 _STYLE = {
@@ -126,8 +129,9 @@ def _print_masks(console: Console, lines: list[Row]) -> None:
     if console.width >= WIDE:
         return
     by_mask: dict[str, list[str]] = {}
+    few = len(lines) <= MASKS_MAX
     for row in lines:
-        if row.masked_by:
+        if row.masked_by and (few or row.verdict is not Verdict.VALID):
             by_mask.setdefault(row.masked_by, []).append(row.races[0].scenario)
     if by_mask:
         console.print("A fault would be masked by:")

@@ -48,6 +48,7 @@ Part = tuple[Contact, Message]
     windows=(AGAIN,),
     masked_by="a cooldown would refuse everybody's second mail",
     group="beyond",
+    quick=True,
 )
 def fan_out_partly_failed(race: Race) -> None:
     """Write to each, let one fail, write to each again, count what everybody got."""

@@ -39,6 +39,7 @@ FORMS = {
     windows=(LISTED,),
     masked_by="lists and contact data that spell every address alike",
     group="beyond",
+    quick=True,
 )
 def listed_in_another_case(race: Race) -> None:
     """List one spelling, write to the other; clear the other, write to the first."""

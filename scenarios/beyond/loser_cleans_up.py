@@ -41,6 +41,7 @@ REFUSED = (Code.NOT_HOLDER, Code.STALE_FENCING_TOKEN, Code.LEASE_EXPIRED)
     windows=(LOST,),
     masked_by="losers that ask once and go away",
     group="beyond",
+    quick=True,
 )
 def loser_cleans_up(race: Race) -> None:
     """Lose, clean up, and see whether the winner still has what it won."""

@@ -36,6 +36,7 @@ REUSED = "a completed key came with another payload"
     windows=(REUSED,),
     masked_by="callers that never use a key twice; a cooldown would refuse the second message",
     group="beyond",
+    quick=True,
 )
 def one_key_one_payload(race: Race) -> None:
     """Complete a key, use it for something else, then ask for the original again."""

@@ -53,6 +53,7 @@ POINTS = {"before its checks": "send.normalised", "already handed over": "send.h
     ),
     masked_by="an opt-out that comes well before or well after the send",
     group="beyond",
+    quick=True,
 )
 def opt_out_against_send(race: Race) -> None:
     """Send and opt out at one time; compare the answer with what arrived."""

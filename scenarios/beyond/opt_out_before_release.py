@@ -29,6 +29,7 @@ IN_BETWEEN = "somebody wrote between the opt-out and the release"
     windows=(IN_BETWEEN,),
     masked_by="nobody who wants to write before the agent is done",
     group="beyond",
+    quick=True,
 )
 def opt_out_before_release(race: Race) -> None:
     """Note the opt-out, try to send before the release, hand the contact on, try again."""

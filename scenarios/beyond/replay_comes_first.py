@@ -59,6 +59,7 @@ TOLD = {
     windows=(JUDGED,),
     masked_by="a retry that comes at once, while nothing else would refuse it",
     group="beyond",
+    quick=True,
 )
 def replay_comes_first(race: Race) -> None:
     """Complete a send, bring a refusal about, retry it, and send something new."""

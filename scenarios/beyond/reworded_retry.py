@@ -51,6 +51,7 @@ PLAIN = Settings(lease_s=60.0, cooldown_s=0.0)
     windows=(REWORDED,),
     masked_by="nothing in the first variant; in the second only the cooldown is left",
     group="beyond",
+    quick=True,
 )
 def reworded_retry(race: Race) -> None:
     """Lose the reply of the first try, then try in other words."""

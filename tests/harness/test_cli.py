@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from leaserace.harness import cli
+from leaserace.harness import cli, commands, gate
 from leaserace.harness.history import History
 
 QUICK = ["--agents", "2", "--seconds", "0", "--rounds", "1"]
@@ -48,6 +48,43 @@ def test_list_tells_what_each_race_expects(capsys: pytest.CaptureFixture[str]) -
     assert status("list", "--json") == 0
     races = json.loads(capsys.readouterr().out)
     assert [race["number"] for race in races][:6] == [1, 2, 3, 4, 5, 6]
+
+
+def test_list_tells_which_races_the_gate_runs_by_default(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """spec: T, X"""
+    assert status("list", "--json") == 0
+    races = json.loads(capsys.readouterr().out)
+    default = {race["id"] for race in races if race["by_default"]}
+    assert {race["id"] for race in races if race["group"] == "six"} < default
+    assert "one_key_one_payload" in default
+    assert "crash_after_hand_over" not in default
+
+    assert status("list") == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines() if "runs in" in line]
+    assert len(lines) == len(races)
+    assert sum(line[-1] == "--all" for line in lines) == len(races) - len(default)
+
+
+@pytest.mark.parametrize(("arguments", "count"), [([], "default"), (["--all"], "all")])
+def test_the_gate_runs_the_six_and_the_quick_ones_unless_asked_for_all(
+    arguments: list[str],
+    count: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """spec: T, X"""
+    plans: list[gate.Plan] = []
+    monkeypatch.setattr(commands, "carry_out", lambda plan, *_, **__: plans.append(plan))
+
+    assert status("gate", *arguments) == 0
+
+    (plan,) = plans
+    known = commands.load_scenarios()
+    chosen = [each for each in known if count == "all" or each.by_default]
+    assert plan.scenarios == chosen
+    assert [each.number for each in chosen[:6]] == [1, 2, 3, 4, 5, 6]
+    assert ("--all" in plan.whole().split()) == (count == "all")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from leaserace.harness.outcome import CanaryResult
 from leaserace.harness.verdict import Verdict
-from leaserace.reports.table import table_text
+from leaserace.reports.table import MASKS_MAX, table_text
 from tests.reports.samples import failing, outcome, passing, valid_result
 
 PASSING_80 = """\
@@ -72,6 +72,19 @@ def test_a_wide_terminal_has_a_column_for_what_would_have_masked_it() -> None:
     assert "would be masked by" in table_text(failing(), width=120)
     narrow = table_text(failing(), width=80)
     assert "A fault would be masked by:\n  stale_token: a cooldown would" in narrow
+
+
+def test_of_many_races_only_those_that_failed_say_what_would_have_masked_it() -> None:
+    """A terminal is no place for a list of what did not happen; the files have all of it."""
+    fine = [valid_result(scenario=f"race_{n}", masked_by="a cooldown") for n in range(MASKS_MAX)]
+    assert "race_0: a cooldown" in _unfolded(table_text(outcome(*fine[:1]), width=80))
+    text = _unfolded(table_text(outcome(*fine, *failing().races), width=80))
+    assert "race_0: a cooldown" not in text
+    assert "stale_token: a cooldown would" in text
+
+
+def _unfolded(text: str) -> str:
+    return " ".join(text.split())
 
 
 def test_a_canary_that_was_not_caught_is_said_first() -> None:
