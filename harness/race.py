@@ -13,7 +13,18 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .answers import message_to_json
-from .contract import Answer, Capability, Code, Lease, Message, MessageKind, Refused, Settings
+from .clocks import AgentClock
+from .contract import (
+    Answer,
+    Capability,
+    Code,
+    Endpoint,
+    Lease,
+    Message,
+    MessageKind,
+    Refused,
+    Settings,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +91,18 @@ class Stop(Protocol):
 
     def resume(self) -> None:
         """Let the agent go on."""
+        ...
+
+
+class Engaged(Protocol):
+    """An agent that acts by a playbook while the script goes on."""
+
+    def is_done(self) -> bool:
+        """Whether its playbook has ended, or the agent died; hears what it has to say meanwhile."""
+        ...
+
+    def wait(self) -> None:
+        """Wait for its end, bounded by the engine's deadline."""
         ...
 
 
@@ -227,6 +250,8 @@ class Seat(Protocol):
     def rng(self) -> random.Random: ...
     @property
     def settings(self) -> Settings: ...
+    @property
+    def clock(self) -> AgentClock: ...
     def call(self, f: str, contact: str, **args: Any) -> Answer:
         """One recorded call; for `send` pass a `Message` as ``message=``."""
         ...
@@ -242,6 +267,10 @@ class Seat(Protocol):
 
 Playbook = Callable[[Seat, Mapping[str, Any]], None]
 """What an agent does on its own; a function of an importable module, given its seat and JSON."""
+
+    def mark(self, name: str, **data: Any) -> None:
+        """Write a mark of this agent's into the history."""
+        ...
 
 
 class Race(ABC):
@@ -283,8 +312,8 @@ class Race(ABC):
         """Another process that works under the same agent id, as two replicas of a service do."""
 
     @abstractmethod
-    def mark(self, name: str, **data: Any) -> None:
-        """Write a `MarkEvent` into the history."""
+    def mark(self, name: str, *, agent: str = "", **data: Any) -> None:
+        """Write a `MarkEvent` into the history, about one agent or the whole race."""
 
     @abstractmethod
     def together(self, *calls: Call) -> list[Answer]:
@@ -317,6 +346,19 @@ class Race(ABC):
             playbook: What each does.
             plays: Agent id to the JSON its playbook is given.
             seconds: How long, by the engine's time.
+        """
+
+    @abstractmethod
+    def engage(
+        self, actor: Actor, playbook: Playbook, args: Mapping[str, Any], seconds: float
+    ) -> Engaged:
+        """Let one agent act on its own while the script goes on; faults may be aimed at it.
+
+        Args:
+            actor: Who acts; aim what is to strike it before.
+            playbook: What it does.
+            args: The JSON its playbook is given.
+            seconds: How long at most, by the engine's time.
         """
 
     def contact(self, *forms: str) -> Contact:

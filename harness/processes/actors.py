@@ -75,6 +75,11 @@ class ProcessActor(Actor):
         return bool(self._calls) or self._playing
 
     @property
+    def is_playing(self) -> bool:
+        """Whether a playbook of it is under way."""
+        return self._playing
+
+    @property
     def is_ready(self) -> bool:
         """Whether it has connected."""
         return wire.Ready in self._said
@@ -129,6 +134,8 @@ class ProcessActor(Actor):
                     stop.strike(t)
             case _:
                 self._said[type(reply)] = reply
+                if isinstance(reply, wire.Played):
+                    self._playing = False
 
     def _gone(self) -> None:
         """It is dead: what is open stays open in the history."""

@@ -20,7 +20,7 @@ from .. import points
 from ..answers import to_json
 from ..clocks import HostClock, monotonic_ns
 from ..contract import AgentContext, Environment, Mailbox, Settings, UsageError
-from ..history import Writer
+from ..history import MarkEvent, Writer
 from ..kit import Kit
 from . import wire
 
@@ -149,6 +149,10 @@ class Agent:
                 case _:
                     self._obey_small(command)
         self._say(wire.Ended(problem=self._close()))
+
+    def mark(self, name: str, data: Mapping[str, Any]) -> None:
+        """Write a mark of this agent's."""
+        self._writer(MarkEvent(t=monotonic_ns(), name=name, agent=self._orders.agent, data=data))
 
     def has_news(self) -> bool:
         """Whether the coordinator said something, or is gone."""

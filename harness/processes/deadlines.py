@@ -23,6 +23,7 @@ class Deadlines:
         stop_s: The target's `stop`, and an agent's `close`.
         settle_s: Arrival of what a target says it sent.
         own_s: An answer of our own sink.
+        agent_s: How long an agent that is told to stop may go on.
     """
 
     import_s: float = 20.0
@@ -34,3 +35,4 @@ class Deadlines:
     stop_s: float = 5.0
     settle_s: float = 1.0
     own_s: float = 10.0
+    agent_s: float = 2.0

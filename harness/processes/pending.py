@@ -120,3 +120,32 @@ class ProcessStop:
         """Write the fault's last instant: the agent is about to go on, or is dead."""
         self._actor.crew.ledger.end(self._fault_id)
         self._fault_id = None
+
+
+class ProcessEngaged:
+    """A playbook under way in an agent's process.
+
+    Args:
+        actor: Who plays it.
+        seconds: How long it may; what goes on beyond that and a grace is cut off.
+    """
+
+    def __init__(self, actor: ProcessActor, seconds: float) -> None:
+        self._actor = actor
+        self._ends_ns = monotonic_ns() + int((seconds + actor.crew.deadlines.agent_s) * 1e9)
+
+    def is_done(self) -> bool:
+        """Whether it ended, or its agent is dead."""
+        self._actor.crew.hear(0.0)
+        return not self._actor.is_playing
+
+    def wait(self) -> None:
+        """Wait for its end.
+
+        Raises:
+            RaceAborted: It did not come; the agent was cut off.
+        """
+        actor = self._actor
+        said = actor.played(max(0.0, (self._ends_ns - monotonic_ns()) / 1e9))
+        if said is not None and said.problem:
+            actor.crew.ledger.problem(f"{actor.id}: {said.problem}")

@@ -11,11 +11,12 @@ from typing import Any
 from ..clocks import monotonic_ns
 from ..contract import Answer, Capability, Lease, Message, MessageKind, Settings
 from ..faults import Behaviour, FaultKind
-from ..scenario import Actor, Call, Contact, NotReached, Pending, Playbook, Race
+from ..scenario import Actor, Call, Contact, Engaged, NotReached, Pending, Playbook, Race
 from . import wire
 from .actors import ProcessActor
 from .crew import Crew
 from .deadlines import RaceAborted
+from .pending import ProcessEngaged
 from .remote import Host, Mail
 from .seat import name_of
 
@@ -127,6 +128,26 @@ class ProcessRace(Race):
         within_s = seconds + self._crew.deadlines.call_s
         self._note_plays({actor.id: actor.played(within_s) for actor in actors})
 
+    def engage(
+        self, actor: Actor, playbook: Playbook, args: Mapping[str, Any], seconds: float
+    ) -> Engaged:
+        """Let one agent act on its own while the script goes on."""
+        assert isinstance(actor, ProcessActor)
+        name = name_of(playbook)
+        actor.learn(name)
+        actor.await_learnt()
+        now_ns = monotonic_ns()
+        actor.play(
+            wire.Play(
+                playbook=name,
+                data=args,
+                at_ns=now_ns,
+                until_ns=now_ns + int(seconds * 1e9),
+                seed=f"{self.rng.getrandbits(64)}:{actor.id}",
+            )
+        )
+        return ProcessEngaged(actor, seconds)
+
     def _note_plays(self, played: Mapping[str, wire.Played | None]) -> None:
         """Who did how much: a round in which one agent starved was no contention."""
         for agent, said in played.items():
@@ -143,9 +164,9 @@ class ProcessRace(Race):
 
     # What is seen and said.
 
-    def mark(self, name: str, **data: Any) -> None:
+    def mark(self, name: str, *, agent: str = "", **data: Any) -> None:
         """Write a mark into the history."""
-        self._crew.ledger.mark(name, data)
+        self._crew.ledger.mark(name, data, agent)
 
     def message(
         self,

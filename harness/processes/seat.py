@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ..answers import message_to_json
-from ..clocks import monotonic_ns
+from ..clocks import HostClock, monotonic_ns
 from ..contract import Answer, Message, Settings, UsageError
 from ..scenario import Playbook
 from . import wire
@@ -54,6 +54,15 @@ class ProcessSeat:
     def settings(self) -> Settings:
         """The lengths in force."""
         return self._agent.settings
+
+    @property
+    def clock(self) -> HostClock:
+        """The agent's own clock, skewed where its process is."""
+        return HostClock()
+
+    def mark(self, name: str, **data: Any) -> None:
+        """Write a mark of this agent's."""
+        self._agent.mark(name, data)
 
     def call(self, f: str, contact: str, **args: Any) -> Answer:
         """One recorded call."""

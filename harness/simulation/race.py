@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from ..contract import Answer, Capability, Message, NoReply, Settings
-from ..scenario import Actor, Call, Contact, NotReached, Playbook, Race
+from ..scenario import Actor, Call, Contact, Engaged, NotReached, Playbook, Race
 from .driver import Driver
 from .seat import SimSeat
 from .task import State, Task
@@ -83,6 +83,27 @@ class SimStop:
             self._task.state = State.READY
 
 
+class SimEngaged:
+    """A playbook under way in a simulated agent."""
+
+    def __init__(self, race: SimRace, task: Task) -> None:
+        self._race = race
+        self._task = task
+
+    def is_done(self) -> bool:
+        """Whether it ended; somebody moves, so that asking again and again ends."""
+        if self._task.state not in _ENDED:
+            self._race.drive_once()
+        return self._task.state in _ENDED
+
+    def wait(self) -> None:
+        """Let agents move until it has ended."""
+        self._race.drive(lambda: self._task.state in _ENDED)
+
+
+_ENDED = frozenset({State.IDLE, State.DEAD})
+
+
 class SimActor(Actor):
     """A simulated agent as a script moves it."""
 
@@ -91,6 +112,11 @@ class SimActor(Actor):
         self._task = task
         self.id = task.id
         self._stops = 0
+
+    @property
+    def task(self) -> Task:
+        """The agent itself."""
+        return self._task
 
     def start(self, call: Call) -> SimPending:
         """Begin a call; it goes on when the script waits for something."""
@@ -194,8 +220,8 @@ class SimRace(Race):
         self._replicas[made] = self.round
         return made
 
-    def mark(self, name: str, **data: Any) -> None:
-        self.world.mark(name, **data)
+    def mark(self, name: str, *, agent: str = "", **data: Any) -> None:
+        self.world.mark(name, agent, **data)
 
     def drive(self, until: Any) -> None:
         """Let agents move, by choice, until something holds.
@@ -204,12 +230,18 @@ class SimRace(Race):
             Stuck: Nobody can move and it does not hold.
         """
         while not until():
-            if not self.driver.step():
+            if not self.drive_once():
                 break
-            for task in self.world.tasks:
-                if task.struck is not None:
-                    stop, task.struck = task.struck, None
-                    stop.strike()
+
+    def drive_once(self) -> bool:
+        """Make one choice, and let the faults strike it leads to; False if there is none."""
+        if not self.driver.step():
+            return False
+        for task in self.world.tasks:
+            if task.struck is not None:
+                stop, task.struck = task.struck, None
+                stop.strike()
+        return True
 
     def together(self, *calls: Call) -> list[Answer]:
         pending = [call.start() for call in calls]
@@ -242,11 +274,23 @@ class SimRace(Race):
         ends_ms = world.clock.peek_ms() + round(seconds * 1000)
         for task in world.tasks:
             if task.id in plays and task.state is State.IDLE:
-                seat = SimSeat(world, task, self.settings, self.rng.randrange(2**32))
-                seat.ends_ms = ends_ms
-                seat.call_costs_ms = CALL_COSTS_MS
-                task.begin(_job(playbook, seat, plays[task.id]))
+                self._seat(task, playbook, plays[task.id], ends_ms)
         self.drive(lambda: False)
+
+    def engage(
+        self, actor: Actor, playbook: Playbook, args: Mapping[str, Any], seconds: float
+    ) -> Engaged:
+        """Let one agent act on its own; it moves whenever the script waits for something."""
+        assert isinstance(actor, SimActor)
+        ends_ms = self.world.clock.peek_ms() + round(seconds * 1000)
+        self._seat(actor.task, playbook, args, ends_ms)
+        return SimEngaged(self, actor.task)
+
+    def _seat(self, task: Task, playbook: Playbook, args: Mapping[str, Any], ends_ms: int) -> None:
+        seat = SimSeat(self.world, task, self.settings, self.rng.randrange(2**32))
+        seat.ends_ms = ends_ms
+        seat.call_costs_ms = CALL_COSTS_MS
+        task.begin(_job(playbook, seat, args))
 
 
 def _job(playbook: Playbook, seat: SimSeat, args: Mapping[str, Any]) -> Any:

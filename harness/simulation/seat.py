@@ -9,6 +9,7 @@ from ..answers import message_to_json
 from ..contract import Answer, Capability, Lease, Message, NoReply, Refused, Sent, Settings
 
 if TYPE_CHECKING:
+    from ..clocks import AgentClock
     from .task import Task
     from .world import World
 
@@ -54,6 +55,16 @@ class SimSeat:
         if self._rng is None:
             self._rng = random.Random(self._seed)
         return self._rng
+
+    @property
+    def clock(self) -> AgentClock:
+        """The agent's own clock: the store's, shifted where the agent is skewed."""
+        assert self._task.clock is not None
+        return self._task.clock
+
+    def mark(self, name: str, **data: Any) -> None:
+        """Write a mark of this agent's."""
+        self._world.mark(name, self.id, **data)
 
     def call(self, f: str, contact: str, **args: Any) -> Answer:
         """One recorded call; for `send` pass ``message=``. What the target can't do is left out."""
