@@ -237,19 +237,22 @@ def follow(stage: Stage, draw: Draw) -> Step | None:
     standing = [hand.open.step.verb for hand in hands if hand.open]
     is_sending = bool({Verb.SEND, Verb.RETRY} & set(standing))
     is_back = bool(stage.told) and stage.told[-1].step.verb in {Verb.RESTART, Verb.CRASH_STORE}
+    is_twice = bool(_replicas(stage, _seats(stage, lambda hand: hand.is_free)))
     hurry = 15 if stage.has_breaker and stage.has_delivered else 1
     weights = {
         Verb.ACQUIRE: (1 if is_held else 8 if is_sending else 5) if Capability.LEASE in can else 0,
         Verb.RENEW: 1 if has_leases else 0,
         Verb.RELEASE: 2 if has_leases else 0,
         Verb.SEND: (20 if stage.has_breaker else 6) if Capability.SEND in can else 0,
-        Verb.RETRY: (12 if is_back else 6 if is_sending else 4) if stage.drafts else 0,
+        Verb.RETRY: (60 if is_twice else 18 if is_back else 6 if is_sending else 4)
+        if stage.drafts
+        else 0,
         Verb.LOOKUP: 1 if stage.drafts and Capability.LOOKUP in can else 0,
         Verb.TIME: (5 if is_sending and is_held else 2) if stage.moments else 0,
         Verb.SUPPRESS: hurry if Capability.SUPPRESS in can and not stage.is_listed else 0,
         Verb.CLEAR: hurry + 2 if stage.is_listed and Capability.SUPPRESS in can else 0,
         Verb.RESUME: (30 if is_stuck else 4) if standing else 0,
-        Verb.RESTART: 8 if any(hand.is_dead for hand in hands) else 0,
+        Verb.RESTART: 14 if any(hand.is_dead for hand in hands) else 0,
     }
     verbs = [verb for verb, weight in weights.items() for _ in range(weight)]
     return step_of(draw.of(verbs), stage, draw) if verbs else None
