@@ -17,7 +17,7 @@ from .decode import Found, JsonLines
 from .lines import Chunk
 from .problems import BadLine
 from .records import CORE
-from .times import NoTime, parser
+from .times import NoTime, parsers
 
 if TYPE_CHECKING:
     from .read import Reader, Row
@@ -38,7 +38,11 @@ class Columns:
         mapping = reader.mapping
         self._reader = reader
         self._lines = lines
-        self._to_ns = parser(mapping.time.format, reader.zones)
+        self._to_ns = parsers(mapping.time.format, reader.zones)[1]
+        self._moments = {
+            name: values.moments_ms(parsers(mapping.time_format(name), reader.zones)[1])
+            for name in values.MOMENTS
+        }
         self._may = not (
             mapping.state.fields
             or len(mapping.intent.fields) > 1
@@ -70,7 +74,7 @@ class Columns:
             raise _Closer
         if set(map(type, recipients)) != {str} or not all(recipients):
             raise _Closer
-        times = list(map(self._to_ns, columns[reader.at["time"]]))
+        times = self._to_ns(columns[reader.at["time"]])
         stored = self._stored(columns, events)
         contacts = list(map(reader.contacts.__getitem__, recipients))
         core = (times, numbers, offsets, events, contacts, recipients)
@@ -121,6 +125,8 @@ class Columns:
         return stored
 
     def _converted(self, name: str, column: Found) -> Sequence[Any]:
+        if name in self._moments:
+            return self._moments[name](column)
         convert = self._reader.converts[name]
         if set(map(type, column)) <= _FINE.get(convert, _NONE):
             return column

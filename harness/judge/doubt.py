@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from collections.abc import Mapping as MappingOf
 from typing import Any
 
@@ -20,6 +22,7 @@ class Doubt:
 
     Attributes:
         by_commit: Whether the log tells its commit order; then lines are instants in that order.
+        order: What records, as they stand in the log, are sorted by; the sort must be stable.
     """
 
     def __init__(
@@ -30,15 +33,18 @@ class Doubt:
         self._either_ns = int(mapping.time.uncertainty_s * 1e9)
         self._later_ns = resolution_ns - 1
         self._call_ns = int(mapping.time.call_s * 1e9) if mapping.time.says == "ended" else 0
+        self.order = self._order()
 
-    def order(self, record: Record) -> Any:
-        """What records are sorted by."""
+    def _order(self) -> Callable[[Record], Any]:
         if self.by_commit:
-            return (record.seq or 0, record.line)
+            return lambda record: record.seq or 0
         if self._offsets:
-            offset = self._offsets.get(record.agent or "")
-            return (record.t - (offset.ahead_ns if offset else 0), record.line)
-        return (record.t, record.line)
+            return self._by_corrected_time
+        return operator.attrgetter("t")
+
+    def _by_corrected_time(self, record: Record) -> int:
+        offset = self._offsets.get(record.agent or "")
+        return record.t - (offset.ahead_ns if offset else 0)
 
     def span(self, record: Record) -> tuple[int, int]:
         """Earliest and latest instant of what a line tells, in nanoseconds."""

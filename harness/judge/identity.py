@@ -8,6 +8,7 @@ to a key, which raises `ValueError` where the text is no address.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from importlib.metadata import entry_points
 
 from ..contract import UsageError
@@ -63,11 +64,17 @@ def key_function(name: str, aliases: Mapping[str, str]) -> tuple[KeyOf, str]:
     wanted = name or "reference"
     if wanted in found:
         maker: Maker = found[wanted].load()
-        return maker(table), wanted
+        return _made(maker, tuple(sorted(table.items()))), wanted
     if name:
         names = ", ".join(sorted({PLAIN, *found}))
         raise UsageError(f"contact.identity: none is called {name!r}; there are {names}")
     return plain(table), PLAIN
+
+
+@lru_cache(maxsize=4)
+def _made(maker: Maker, aliases: tuple[tuple[str, str], ...]) -> KeyOf:
+    """A key function, kept with what it learned of domains: a log is read in many parts."""
+    return maker(dict(aliases))
 
 
 class Contacts(dict[str, str]):

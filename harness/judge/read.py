@@ -120,7 +120,7 @@ class Reader:
         kinds.update(dict.fromkeys(_WHOLE, values.whole))
         kinds["replay"] = values.flag
         kinds["started_at"] = values.moment_ns(parser(mapping.time_format("started_at"), zones))
-        for name in ("store_time", "expires_at", "acquired_at", "held_until", "until"):
+        for name in values.MOMENTS:
             kinds[name] = values.moment_ms(parser(mapping.time_format(name), zones))
         return kinds
 

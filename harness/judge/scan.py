@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -66,25 +68,11 @@ class Scanned(msgspec.Struct, kw_only=True):
         self.never += other.never
 
 
-_LEASE_FIELDS = (
-    "code",
-    "store_ms",
-    "acquired_ms",
-    "expires_ms",
-    "token",
-    "held_token",
-    "held_until_ms",
-)
-
-
 class Lengths:
     """How long leases last, from grants that tell their end, or from later looks at the lease.
 
     Args:
         reader: Whose rows they are.
-
-    Attributes:
-        notes: By event, whether its rows say anything of it.
     """
 
     def __init__(self, reader: Reader) -> None:
@@ -96,48 +84,56 @@ class Lengths:
             for told in reader.actions
         ]
         place, mapping = reader.place, reader.mapping
-        self._at = [place.get(name, -1) for name in _LEASE_FIELDS]
+        self._code, self._token, self._ends, self._held, self._until = (
+            place.get(name, -1)
+            for name in ("code", "token", "expires_ms", "held_token", "held_until_ms")
+        )
+        self._begins = [place[name] for name in ("store_ms", "acquired_ms") if name in place]
         self._looks = mapping.has("held_token", "held_until")
-        self.notes = [grants or self._looks for grants in self._grants]
         self._store_tells = mapping.time.clock == "store"
         self._last: dict[str, tuple[int, int]] = {}
-        self.lengths_ms: dict[int, int] = {}
+        self.lengths_ms: Counter[int] = Counter()
 
-    def note(self, row: Row) -> None:
-        """A row came."""
-        if self._grants[row[_EVENT]]:
-            self._granted(row)
-        elif self._looks:
-            held, until_ms = self._value(row, "held_token"), self._value(row, "held_until_ms")
-            token, at_ms = self._last.pop(row[_CONTACT], (None, 0))
-            if token is not None and token == held and until_ms is not None:
-                self._add(until_ms - at_ms)
+    def note(self, rows: Sequence[Row]) -> None:
+        """Rows came."""
+        grants = self._grants
+        if self._looks:
+            for row in rows:
+                if grants[row[_EVENT]]:
+                    self._granted(row)
+                else:
+                    self._looked(row)
+        elif self._ends >= 0:
+            ends = self._ends
+            for row in rows:
+                if row[ends] is not None and grants[row[_EVENT]]:
+                    self._granted(row)
 
-    def _value(self, row: Row, name: str) -> Any:
-        at = self._at[_LEASE_FIELDS.index(name)]
-        return None if at < 0 else row[at]
+    def _looked(self, row: Row) -> None:
+        held, until_ms = row[self._held], row[self._until]
+        token, at_ms = self._last.pop(row[_CONTACT], (None, 0))
+        if token is not None and token == held and until_ms is not None:
+            self._add(until_ms - at_ms)
 
     def _granted(self, row: Row) -> None:
-        if self._value(row, "code") not in {None, "ok"}:
+        if self._code >= 0 and row[self._code] not in {None, "ok"}:
             return
-        at_ms = self._value(row, "store_ms")
+        at_ms = next((row[at] for at in self._begins if row[at] is not None), None)
         if at_ms is None:
-            at_ms = self._value(row, "acquired_ms")
-        if at_ms is None and self._store_tells:
+            if not self._store_tells:
+                return
             at_ms = row[0] // 1_000_000
-        if at_ms is None:
-            return
-        ends_ms, token = self._value(row, "expires_ms"), self._value(row, "token")
+        ends_ms = row[self._ends] if self._ends >= 0 else None
         if ends_ms is not None:
             self._add(ends_ms - at_ms)
-        elif self._looks and token is not None:
+        elif self._looks and self._token >= 0 and row[self._token] is not None:
             if len(self._last) >= GRANTS_KEPT:
                 self._last.clear()
-            self._last[row[_CONTACT]] = (token, at_ms)
+            self._last[row[_CONTACT]] = (row[self._token], at_ms)
 
     def _add(self, length_ms: int) -> None:
         if length_ms > 0 and (length_ms in self.lengths_ms or len(self.lengths_ms) < LENGTHS_KEPT):
-            self.lengths_ms[length_ms] = self.lengths_ms.get(length_ms, 0) + 1
+            self.lengths_ms[length_ms] += 1
 
 
 class _Clocks:
@@ -182,17 +178,14 @@ def scan(path: Path, mapping: Mapping, span: Span, folder: Path, shards: int) ->
     files = Shards(folder, shards)
     lengths = Lengths(reader)
     clocks = _Clocks(reader) if mapping.time.clock == "agent" else None
-    notes = lengths.notes
     agents: set[str | None] = set()
     at_agent = reader.place.get("agent", -1)
+    agent_of = operator.itemgetter(at_agent)
     for rows in reader.batches():
         files.add(rows)
-        if any(notes):
-            for row in rows:
-                if notes[row[_EVENT]]:
-                    lengths.note(row)
+        lengths.note(rows)
         if at_agent >= 0 and len(agents) < AGENTS_KEPT:
-            agents.update(row[at_agent] for row in rows)
+            agents.update(map(agent_of, rows))
         if clocks is not None:
             for row in rows:
                 clocks.note(row)
@@ -204,7 +197,7 @@ def scan(path: Path, mapping: Mapping, span: Span, folder: Path, shards: int) ->
         problems=reader.problems,
         left=reader.left,
         absent=list(reader.absent),
-        lengths_ms=lengths.lengths_ms,
+        lengths_ms=dict(lengths.lengths_ms),
         offsets=skews.offsets(told_s),
         agents=sorted(filter(None, agents))[:AGENTS_KEPT],
         identity=reader.identity,

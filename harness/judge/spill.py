@@ -123,7 +123,7 @@ class Ordered:
 
     Args:
         parts: Files of the shard, and how many lines of the log came before each.
-        order: What a contact's records are sorted by.
+        order: What a contact's records are sorted by; those of one rank stay in the log's order.
         folder: Where it may make files of its own.
         kind: What rows are (see `record_type`).
 
@@ -135,7 +135,7 @@ class Ordered:
         self, parts: Sequence[tuple[Path, int]], order: Order, folder: Path, kind: type[Record]
     ) -> None:
         self._decode: Decode = msgspec.msgpack.Decoder(list[kind]).decode  # type: ignore[valid-type]
-        self._order: Order = lambda record: (record.contact, order(record))
+        self._order = order
         self._folder = folder
         self._runs: list[Path] = []
         self.in_memory: list[Record] | None = None
@@ -156,18 +156,23 @@ class Ordered:
 
     def _write_run(self, records: list[Record]) -> None:
         run = self._folder / f"{len(self._runs)}.run"
-        records.sort(key=self._order)
+        records.sort(key=self._by_contact)
         with run.open("wb") as file:
             for start in range(0, len(records), BATCH):
                 write_batch(file, records[start : start + BATCH])
         self._runs.append(run)
+
+    def _by_contact(self, record: Record) -> Any:
+        return (record.contact, self._order(record))
 
     def contacts(self) -> Iterator[Iterable[Record]]:
         """Each contact's records in order: a list, or where they do not fit something to go through."""
         if self.in_memory is not None:
             yield from self._small(self.in_memory)
             return
-        merged = heapq.merge(*(_each(run, self._decode) for run in self._runs), key=self._order)
+        merged = heapq.merge(
+            *(_each(run, self._decode) for run in self._runs), key=self._by_contact
+        )
         for contact, records in itertools.groupby(merged, key=lambda record: record.contact):
             first = list(itertools.islice(records, RUN_ROWS))
             if len(first) < RUN_ROWS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -16,11 +16,15 @@ UNITS_NS = {"unix_s": 10**9, "unix_ms": 10**6, "unix_us": 10**3, "unix_ns": 1}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
-SECOND = len("2026-11-30T12:00:00")
+_SOME_SECOND = "2026-11-30T12:00:00"
+SECOND = len(_SOME_SECOND)
+DAY_NS = 86_400 * 10**9
 PARTS_CACHED = 50_000
 
 Parse = Callable[[Any], int]
 """From a field's value to nanoseconds; raises `NoTime`."""
+ParseMany = Callable[[Sequence[Any]], list[int]]
+"""The same for many values at once, which is what most lines of a large log go through."""
 
 
 class NoTime(ValueError):  # noqa: N818 - it is what the value is
@@ -82,7 +86,12 @@ def zone_of(name: str) -> tzinfo:
 
 
 def parser(form: str, zones: Zones) -> Parse:
-    """What reads times of this form.
+    """What reads a time of this form; see `parsers`."""
+    return parsers(form, zones)[0]
+
+
+def parsers(form: str, zones: Zones) -> tuple[Parse, ParseMany]:
+    """What reads times of this form, one or many.
 
     Args:
         form: ``unix_s``, ``unix_ms``, ``unix_us``, ``unix_ns``, ``iso``, or a `strptime` format.
@@ -91,17 +100,18 @@ def parser(form: str, zones: Zones) -> Parse:
     Raises:
         ValueError: The format can't be one.
     """
-    if form in UNITS_NS:
-        return _unix(UNITS_NS[form])
     if form == "iso":
         return _iso(zones)
+    if form in UNITS_NS:
+        return _unix(UNITS_NS[form])
     if "%" not in form:
         message = f"{form!r} is no time format: use {', '.join(UNITS_NS)}, iso or a strptime format"
         raise ValueError(message)
-    return _strptime(form, zones)
+    parse = _strptime(form, zones)
+    return parse, lambda values: list(map(parse, values))
 
 
-def _unix(unit_ns: int) -> Parse:
+def _unix(unit_ns: int) -> tuple[Parse, ParseMany]:
     def parse(value: Any) -> int:
         if type(value) is str:
             value = _number(value)
@@ -114,7 +124,14 @@ def _unix(unit_ns: int) -> Parse:
         # A double holds microseconds of today's times, no more.
         return _checked(round(value * (unit_ns / 1000)) * 1000 if unit_ns > 1000 else int(value))
 
-    return parse
+    def parse_many(values: Sequence[Any]) -> list[int]:
+        if set(map(type, values)) == {int}:
+            _checked(min(values) * unit_ns)
+            _checked(max(values) * unit_ns)
+            return [value * unit_ns for value in values]
+        return list(map(parse, values))
+
+    return parse, parse_many
 
 
 def _number(text: str) -> int | float:
@@ -128,37 +145,53 @@ def _number(text: str) -> int | float:
         raise NoTime("is no time: a number is expected") from None
 
 
-def _iso(zones: Zones) -> Parse:
+class _Parts(dict[str, int]):
+    """Parts of ISO 8601 texts to nanoseconds; a part that is none by itself is a `KeyError`.
+
+    Args:
+        before, after: What makes the part a whole time that carries its zone.
+    """
+
+    def __init__(self, before: str, after: str) -> None:
+        super().__init__()
+        self._before = before
+        self._after = after
+
+    def __missing__(self, part: str) -> int:
+        try:
+            moment = datetime.fromisoformat(f"{self._before}{part}{self._after}")
+        except ValueError:
+            raise KeyError(part) from None
+        if moment.tzinfo is None:
+            raise KeyError(part)
+        t_ns = (moment - _EPOCH) // _MICROSECOND * 1000
+        if not EARLIEST_NS + DAY_NS < t_ns < LATEST_NS - DAY_NS:
+            raise KeyError(part)
+        if len(self) >= PARTS_CACHED:
+            self.clear()
+        self[part] = t_ns
+        return t_ns
+
+
+def _iso(zones: Zones) -> tuple[Parse, ParseMany]:
     """Most times of a log share their second, or what stands behind it, with others."""
-    seconds: dict[str, int] = {}
-    tails: dict[str, int] = {}
+    seconds, tails = _Parts("", "Z"), _Parts(_SOME_SECOND, "")
+    base_ns = seconds[_SOME_SECOND]
 
     def parse(value: Any) -> int:
         try:
-            return seconds[value[:SECOND]] + tails[value[SECOND:]]
+            return seconds[value[:SECOND]] + tails[value[SECOND:]] - base_ns
         except (KeyError, TypeError):
             pass
-        moment = _iso_moment(value)
-        aware = zones.aware(moment)
-        t_ns = _checked((aware - _EPOCH) // _MICROSECOND * 1000)
-        if moment.tzinfo is not None:
-            _remember(value, t_ns, seconds, tails)
-        return t_ns
+        return _checked((zones.aware(_iso_moment(value)) - _EPOCH) // _MICROSECOND * 1000)
 
-    return parse
+    def parse_many(values: Sequence[Any]) -> list[int]:
+        try:
+            return [seconds[text[:SECOND]] + tails[text[SECOND:]] - base_ns for text in values]
+        except (KeyError, TypeError):
+            return list(map(parse, values))
 
-
-def _remember(value: str, t_ns: int, seconds: dict[str, int], tails: dict[str, int]) -> None:
-    """Take a time apart: its second as if it were in UTC, and what its fraction and zone add."""
-    try:
-        second = datetime.fromisoformat(value[:SECOND] + "Z")
-    except ValueError:
-        return
-    if len(seconds) >= PARTS_CACHED:
-        seconds.clear()
-    base_ns = seconds[value[:SECOND]] = (second - _EPOCH) // _MICROSECOND * 1000
-    if len(tails) < PARTS_CACHED:
-        tails[value[SECOND:]] = t_ns - base_ns
+    return parse, parse_many
 
 
 def _iso_moment(value: Any) -> datetime:
@@ -204,4 +237,4 @@ def _checked(t_ns: int) -> int:
     raise NoTime("is no time between 1980 and 2100")
 
 
-__all__ = ["UNITS_NS", "NoTime", "Parse", "Zones", "parser", "zone_of"]
+__all__ = ["UNITS_NS", "NoTime", "Parse", "ParseMany", "Zones", "parser", "parsers", "zone_of"]

@@ -54,7 +54,7 @@ class Twice:
                 ids.add(name)
                 yield record
                 continue
-            here = order(record)[0]
+            here = order(record)
             if here != place or previous is None:
                 place, previous = here, record
                 before.clear()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .problems import BadLine
-from .times import NoTime, Parse
+from .times import NoTime, Parse, ParseMany
 
 TEXT_MAX = 10_000
 """Longer texts are cut: they are compared and shown, never parsed."""
+
+MOMENTS = ("store_time", "expires_at", "acquired_at", "held_until", "until")
+"""Fields of the mapping that a record holds in milliseconds since the epoch."""
 
 Convert = Callable[[Any], Any]
 
@@ -84,4 +87,29 @@ def moment_ms(parse: Parse) -> Convert:
     return lambda value: to_ns(value) // 1_000_000
 
 
-__all__ = ["Convert", "flag", "moment_ms", "moment_ns", "seconds_ms", "text", "whole"]
+def moments_ms(parse_many: ParseMany) -> Callable[[Sequence[Any]], list[int | None]]:
+    """Many times, to milliseconds; raises `NoTime`."""
+
+    def convert(column: Sequence[Any]) -> list[int | None]:
+        there = [value for value in column if value is not None and value != ""]
+        if len(there) == len(column):
+            return [t_ns // 1_000_000 for t_ns in parse_many(there)]
+        told = iter(parse_many(there))
+        return [
+            None if value is None or value == "" else next(told) // 1_000_000 for value in column
+        ]
+
+    return convert
+
+
+__all__ = [
+    "MOMENTS",
+    "Convert",
+    "flag",
+    "moment_ms",
+    "moment_ns",
+    "moments_ms",
+    "seconds_ms",
+    "text",
+    "whole",
+]
