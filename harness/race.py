@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, MutableMapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -252,6 +252,16 @@ class Seat(Protocol):
     def settings(self) -> Settings: ...
     @property
     def clock(self) -> AgentClock: ...
+    @property
+    def incarnation(self) -> int:
+        """0 at first, one more after each restart."""
+        ...
+
+    @property
+    def kept(self) -> MutableMapping[str, str]:
+        """What the agent has written down; it is there again after a crash and a restart."""
+        ...
+
     def call(self, f: str, contact: str, **args: Any) -> Answer:
         """One recorded call; for `send` pass a `Message` as ``message=``."""
         ...
@@ -264,13 +274,17 @@ class Seat(Protocol):
         """Do nothing for so long, by the engine's time."""
         ...
 
-
-Playbook = Callable[[Seat, Mapping[str, Any]], None]
-"""What an agent does on its own; a function of an importable module, given its seat and JSON."""
+    def lose_next_reply(self) -> None:
+        """Its next call is executed, the answer is dropped."""
+        ...
 
     def mark(self, name: str, **data: Any) -> None:
         """Write a mark of this agent's into the history."""
         ...
+
+
+Playbook = Callable[[Seat, Mapping[str, Any]], None]
+"""What an agent does on its own; a function of an importable module, given its seat and JSON."""
 
 
 class Race(ABC):

@@ -11,8 +11,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -23,6 +24,9 @@ from ..contract import AgentContext, Environment, Mailbox, Settings, UsageError
 from ..history import MarkEvent, Writer
 from ..kit import Kit
 from . import wire
+
+if TYPE_CHECKING:
+    from .kept import Kept
 
 _SPIN_NS = 1_000_000
 """How long before a common start an agent spins instead of sleeping."""
@@ -93,6 +97,7 @@ class Agent:
         self._is_calling = False
         self._kept: deque[wire.Command] = deque()
         self._sections: dict[str, threading.Lock] = {}
+        self.incarnation = orders.incarnation
         self.settings = environment_from_json(orders.env).settings
         self.kit = Kit(
             mailbox=mailbox,
@@ -103,6 +108,13 @@ class Agent:
             seat=orders.seat,
         )
         self.kit.wait_s = time.sleep
+
+    @cached_property
+    def kept(self) -> Kept:
+        """What this agent has written down, this incarnation or an earlier one."""
+        from .kept import Kept
+
+        return Kept(Path(self._orders.events).with_name(f"{self._orders.seat}.kept"))
 
     # What an engine listens to.
 

@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import random
 import time
+from collections.abc import MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from ..answers import message_to_json
@@ -56,6 +57,16 @@ class ProcessSeat:
         return self._agent.settings
 
     @property
+    def incarnation(self) -> int:
+        """0 at first, one more after each restart."""
+        return self._agent.incarnation
+
+    @property
+    def kept(self) -> MutableMapping[str, str]:
+        """What the agent has written down; it outlives its process."""
+        return self._agent.kept
+
+    @property
     def clock(self) -> HostClock:
         """The agent's own clock, skewed where its process is."""
         return HostClock()
@@ -86,6 +97,10 @@ class ProcessSeat:
         """Do nothing for so long, or until the time is up."""
         left_s = (self._until_ns - monotonic_ns()) / 1e9
         time.sleep(max(0.0, min(seconds, left_s)))
+
+    def lose_next_reply(self) -> None:
+        """Its next call is executed, the answer is dropped."""
+        self._agent.kit.lose_next_reply()
 
 
 def learn(name: str) -> wire.Told:

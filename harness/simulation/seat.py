@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from ..answers import message_to_json
@@ -53,14 +54,26 @@ class SimSeat:
     def rng(self) -> random.Random:
         """Its own draws."""
         if self._rng is None:
-            self._rng = random.Random(self._seed)
+            self._rng = random.Random(self._seed + self._task.incarnation)
         return self._rng
+
+    @property
+    def incarnation(self) -> int:
+        """0 at first, one more after each restart."""
+        return self._task.incarnation
+
+    @property
+    def kept(self) -> MutableMapping[str, str]:
+        """What the agent has written down; it outlives a crash."""
+        return self._task.kept
 
     @property
     def clock(self) -> AgentClock:
         """The agent's own clock: the store's, shifted where the agent is skewed."""
-        assert self._task.clock is not None
-        return self._task.clock
+        task = self._task
+        assert task.clock is not None
+        task.seen.append(task.clock.now_ms())  # what it reads now may stand in its variables
+        return task.clock
 
     def mark(self, name: str, **data: Any) -> None:
         """Write a mark of this agent's."""
@@ -104,3 +117,8 @@ class SimSeat:
     def wait_s(self, seconds: float) -> None:
         """Do nothing for so long, by the store's clock."""
         self._world.sleep(seconds)
+
+    def lose_next_reply(self) -> None:
+        """Its next call is executed, the answer is dropped."""
+        assert self._task.kit is not None
+        self._task.kit.lose_next_reply()

@@ -64,6 +64,7 @@ def _place_of(task: Task) -> Hashable:
         clock.offset_ms if clock is not None else 0,
         tuple(task.view),
         tuple(task.seen),
+        tuple(task.kept.items()),
     )
 
 

@@ -62,6 +62,7 @@ class Task:
         touched: It did something shared since it was last chosen among others.
         fresh: A crash would make another difference now than when one was last thought of.
         view: Answers it got so far, for the key of a visited state.
+        kept: What it has written down; it outlives a crash.
         seen: What it saw of the store during the call that is under way.
     """
 
@@ -79,6 +80,7 @@ class Task:
         "incarnation",
         "index",
         "job",
+        "kept",
         "kit",
         "play",
         "point",
@@ -119,6 +121,7 @@ class Task:
         self.aims: dict[str, Any] = {}
         self.struck: Any = None
         self.view: list[Any] = []
+        self.kept: dict[str, str] = {}
         self.seen: list[int] = []
         self.settle()
 

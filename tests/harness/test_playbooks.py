@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from leaserace.harness.clocks import ManualClock
 from leaserace.harness.contract import (
     Answer,
     Code,
@@ -39,12 +40,15 @@ class ScriptedSeat:
 
     id = "sales-01"
     settings = Settings()
+    incarnation = 0
+    clock = ManualClock()
 
     def __init__(self, answers: Sequence[Answer]) -> None:
         self.rng = random.Random(1)
         self._answers = list(answers)
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.waits: list[float] = []
+        self.kept: dict[str, str] = {}
 
     def call(self, f: str, contact: str, **args: Any) -> Answer:
         self.calls.append((f, args))
@@ -55,6 +59,12 @@ class ScriptedSeat:
 
     def wait_s(self, seconds: float) -> None:
         self.waits.append(seconds)
+
+    def lose_next_reply(self) -> None:
+        """Nothing: its answers are scripted."""
+
+    def mark(self, name: str, **data: Any) -> None:
+        """Nothing."""
 
     @property
     def asked(self) -> list[str]:
