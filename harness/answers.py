@@ -13,6 +13,7 @@ import msgspec
 from .contract import (
     Answer,
     Code,
+    Endpoint,
     Found,
     Lease,
     Message,
@@ -29,6 +30,8 @@ ALLOWED: Mapping[str, tuple[type, ...]] = {
     "renew": (Lease, Refused),
     "release": (Released, Refused),
     "send": (Sent, Refused),
+    "reply": (Sent, Refused),
+    "forward": (Sent, Refused),
     "lookup": (Found, Refused),
     "suppress": (Noted, Refused),
     "unsuppress": (Noted, Refused),
@@ -75,8 +78,12 @@ def from_json(value: Mapping[str, Any]) -> Answer:
 
 
 def message_to_json(message: Message) -> dict[str, Any]:
-    """A message as JSON, without its body (the intent identifies it)."""
+    """A message as JSON; what makes it a reply or a forward is left out where it is neither."""
     value: dict[str, Any] = msgspec.to_builtins(message)
+    if message.endpoint is Endpoint.SEND:
+        del value["endpoint"]
+    if message.refers_to is None:
+        del value["refers_to"]
     return value
 
 

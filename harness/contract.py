@@ -23,7 +23,7 @@ from .doors import (
     Settings,
     Transport,
 )
-from .messages import INTENT_HEADER, Message, MessageKind
+from .messages import INTENT_HEADER, Endpoint, Message, MessageKind
 from .results import (
     Answer,
     Found,
@@ -77,6 +77,18 @@ class Mailbox(Protocol):
 
     def close(self) -> None:
         """Give back the connection; called once, at the agent's orderly end."""
+        ...
+
+
+class FullMailbox(Mailbox, Protocol):
+    """What a mailbox has beside that where its target declares a further capability; all optional."""
+
+    def reply(self, message: Message) -> Sent | Refused:
+        """Answer the message `Message.refers_to`; a send in all else, its key too (spec: K8)."""
+        ...
+
+    def forward(self, message: Message) -> Sent | Refused:
+        """Pass the message `Message.refers_to` on; a send in all else, its key too (spec: K8)."""
         ...
 
 
@@ -171,8 +183,10 @@ __all__ = [
     "Capability",
     "Code",
     "CodeMeaning",
+    "Endpoint",
     "Environment",
     "Found",
+    "FullMailbox",
     "Json",
     "Lease",
     "Mailbox",

@@ -19,7 +19,7 @@ from .answers import (
     to_json,
     unmade,
 )
-from .contract import Answer, Mailbox, Message, NoReply, Refused
+from .contract import Answer, Endpoint, Mailbox, Message, NoReply, Refused
 from .history import AnyEvent, FaultEvent, OpEvent, OpType
 from .points import point
 
@@ -28,6 +28,8 @@ CONTRACT_BROKEN = "contract_broken"
 CONTRACT_MARK = "contract.broken"
 """Mark of a target that broke the contract outside of a recorded call; its data say ``what``."""
 RAISED = "raised"
+SENDING = frozenset(Endpoint)
+"""Methods that send; a history calls each of them ``send`` (spec: K8)."""
 
 
 class Kit:
@@ -78,7 +80,8 @@ class Kit:
         Args:
             f: The mailbox method.
             contact: The scenario's name for the person.
-            args: Its arguments as JSON; for `send` the message under ``message``, as JSON or as it is.
+            args: Its arguments as JSON; for `send` the message under ``message``, as JSON or as it is;
+                its endpoint says by which method of the mailbox.
 
         Returns:
             What the agent sees: the answer, or `NoReply`.
@@ -101,13 +104,15 @@ class Kit:
         return answer
 
     def _execute(self, f: str, args: Mapping[str, Any]) -> tuple[Answer, str | None]:
+        if f == "send":
+            f = args["message"].get("endpoint", f)
         method = getattr(self.mailbox, f, None)
         if not callable(method):
             kind = type(self.mailbox).__name__
             why = f"{f} is missing: connect() returned a {kind} without it, the target declares it"
             return NoReply(why=why), CONTRACT_BROKEN
         try:
-            raw = method(message_from_json(args["message"])) if f == "send" else method(**args)
+            raw = method(message_from_json(args["message"])) if f in SENDING else method(**args)
             answer = check(f, raw)
         except ContractBroken as error:
             return NoReply(why=str(error)), CONTRACT_BROKEN

@@ -17,9 +17,17 @@ class MessageKind(StrEnum):
     TRANSACTIONAL = "transactional"
 
 
+class Endpoint(StrEnum):
+    """By which method of a mailbox a message is sent; all obey the same rules (spec: K8)."""
+
+    SEND = "send"
+    REPLY = "reply"
+    FORWARD = "forward"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One logical send; a retry passes the same value again.
+    """One logical send, reply or forward; a retry passes the same value again.
 
     Args:
         to: Recipient, as the agent spells it.
@@ -30,6 +38,8 @@ class Message:
         intent: Id of the logical send; the sink counts by it. It also stands in the body.
         kind: Commercial or transactional.
         headers: Further headers.
+        endpoint: The method it is sent by; a history calls all of them a send.
+        refers_to: Message-ID of what a reply answers, or of what a forward passes on.
     """
 
     to: str
@@ -40,3 +50,5 @@ class Message:
     intent: str = ""
     kind: MessageKind = MessageKind.COMMERCIAL
     headers: Mapping[str, str] = field(default_factory=dict)
+    endpoint: Endpoint = Endpoint.SEND
+    refers_to: str | None = None

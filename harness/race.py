@@ -9,7 +9,7 @@ import random
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, MutableMapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from .answers import message_to_json
@@ -171,6 +171,14 @@ class Actor(ABC):
         """Send a message, or send it again."""
         return self.later.send(contact, message).start().answer()
 
+    def reply(self, contact: Contact, message: Message, to: str) -> Answer:
+        """Send a message as the answer to the message of this id."""
+        return self.later.reply(contact, message, to).start().answer()
+
+    def forward(self, contact: Contact, message: Message, what: str) -> Answer:
+        """Send a message that passes the message of this id on."""
+        return self.later.forward(contact, message, what).start().answer()
+
     def lookup(self, contact: Contact, message: Message) -> Answer:
         """Ask what became of a message."""
         return self.later.lookup(contact, message).start().answer()
@@ -218,6 +226,14 @@ class Calls:
     def send(self, contact: Contact, message: Message) -> Call:
         """Send a message."""
         return self._call("send", contact, message=message_to_json(message))
+
+    def reply(self, contact: Contact, message: Message, to: str) -> Call:
+        """Answer the message of this id (spec: K8)."""
+        return self.send(contact, replace(message, endpoint=Endpoint.REPLY, refers_to=to))
+
+    def forward(self, contact: Contact, message: Message, what: str) -> Call:
+        """Pass the message of this id on (spec: K8)."""
+        return self.send(contact, replace(message, endpoint=Endpoint.FORWARD, refers_to=what))
 
     def lookup(self, contact: Contact, message: Message) -> Call:
         """Ask what became of a message."""

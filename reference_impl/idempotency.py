@@ -77,12 +77,13 @@ class Keys:
         return key.strip().casefold()
 
     def fingerprint(self, contact: str, message: Message) -> str:
-        """What must not change between tries: recipient, text, kind and headers (spec: K4).
+        """What must not change between tries: recipient, text, kind, headers, endpoint (spec: K4, X7).
 
         Neither the token nor the agent: a retry may come under a new lease (spec: K6).
         """
         headers = sorted((name.lower(), value) for name, value in message.headers.items())
-        payload = (contact, message.subject, message.body, message.kind, headers)
+        text = (message.subject, message.body, message.kind)
+        payload = (contact, *text, headers, message.endpoint, message.refers_to)
         return hashlib.sha256(msgspec.json.encode(payload)).hexdigest()
 
     def find(self, tx: Transaction, key: str) -> SendRow | None:

@@ -7,7 +7,7 @@ from email.message import EmailMessage
 from email.policy import SMTP, SMTPUTF8
 from email.utils import formatdate
 
-from leaserace.harness.contract import INTENT_HEADER, Message, MessageKind, Outgoing
+from leaserace.harness.contract import INTENT_HEADER, Endpoint, Message, MessageKind, Outgoing
 
 from .idempotency import Draft
 from .policy import Policy
@@ -18,11 +18,23 @@ OURS = frozenset(
     for name in ("From", "To", "Subject", "Message-ID", "Date", "MIME-Version", INTENT_HEADER)
 )
 """Headers the mailbox sets itself; others may be given."""
+THREAD = frozenset({"in-reply-to", "references"})
+"""Headers the mailbox sets itself on a reply and on a forward."""
 OPT_OUT_HEADER = "List-Unsubscribe"
 ONE_CLICK_HEADER = "List-Unsubscribe-Post"
 ONE_CLICK = "List-Unsubscribe=One-Click"
 """What the one-click form posts, and what announces it (RFC 8058)."""
 _HTTPS = re.compile(r"<https://[^\s<>]+>", re.IGNORECASE)
+
+
+def thread_headers(message: Message) -> dict[str, str]:
+    """What joins a reply or a forward to the message it is about (RFC 5322; spec: K8)."""
+    if message.refers_to is None:
+        return {}
+    headers = {"References": message.refers_to}
+    if message.endpoint is Endpoint.REPLY:
+        headers["In-Reply-To"] = message.refers_to
+    return headers
 
 
 def offers_own_opt_out(message: Message) -> bool:
@@ -102,7 +114,8 @@ class Letter(Outgoing):
         mail["Date"] = formatdate(self._row.authorized_at_ms / 1000)
         if self.intent:
             mail[INTENT_HEADER] = self.intent
-        for name, value in {**message.headers, **self._opt_out()}.items():
+        further = {**message.headers, **thread_headers(message), **self._opt_out()}
+        for name, value in further.items():
             mail[name] = value
         mail.set_content(message.body)
         return mail.as_bytes()

@@ -12,10 +12,10 @@ from email.message import EmailMessage
 from email.policy import SMTPUTF8
 from enum import StrEnum
 
-from leaserace.harness.contract import Message, MessageKind
+from leaserace.harness.contract import Endpoint, Message, MessageKind
 
 from .identity import Identity, InvalidAddress
-from .letters import OURS, has_opt_out, offers_own_opt_out
+from .letters import OURS, THREAD, has_opt_out, offers_own_opt_out
 from .policy import Policy
 
 HEADER_LENGTH_MAX = 998
@@ -23,6 +23,7 @@ HEADER_LENGTH_MAX = 998
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 """Line breaks in every form, and what else can't stand in a header; a tab can."""
 _HEADER_NAME = re.compile(r"[!-9;-~]+")
+_MESSAGE_ID = re.compile(r"<[!-;=?A-~]+@[!-;=?A-~]+>")
 _RECIPIENT_HEADERS = frozenset({"cc", "bcc", "resent-to", "resent-cc", "resent-bcc"})
 
 
@@ -41,6 +42,7 @@ class LintCode(StrEnum):
     BAD_HEADER = "bad_header"
     TOO_LARGE = "too_large"
     NO_OPT_OUT = "no_opt_out"
+    BAD_REFERENCE = "bad_reference"
 
 
 FIXES: Mapping[LintCode, str] = {
@@ -57,6 +59,7 @@ FIXES: Mapping[LintCode, str] = {
     LintCode.TOO_LARGE: "shorten it, or link to what is large",
     LintCode.NO_OPT_OUT: "set opt_out_url in the policy, or give List-Unsubscribe with an https "
     "address and List-Unsubscribe-Post: List-Unsubscribe=One-Click",
+    LintCode.BAD_REFERENCE: "give a reply or a forward, and nothing else, the Message-ID it is about",
 }
 """The fix for each fault (spec: O6)."""
 
@@ -67,7 +70,7 @@ class Fault:
 
     Args:
         code: Stable and machine-readable.
-        field: ``to``, ``subject``, ``body``, ``intent`` or ``headers.<name>``.
+        field: ``to``, ``subject``, ``body``, ``intent``, ``refers_to`` or ``headers.<name>``.
         problem: What is wrong, for a person.
     """
 
@@ -101,6 +104,8 @@ class Lint:
         found += self._texts(message)
         if message.headers:
             found += self._headers(message.headers)
+        if message.endpoint is not Endpoint.SEND or message.refers_to is not None:
+            found += self._thread(message)
         found += self._opt_out(message)
         return tuple(found)
 
@@ -197,6 +202,24 @@ class Lint:
                 field=field,
                 problem=f"{what} has {len(text)} characters",
             )
+
+    def _thread(self, message: Message) -> Iterator[Fault]:
+        """A reply or a forward names one message, and the mailbox writes the headers (spec: K8)."""
+        about = message.refers_to or ""
+        if message.endpoint is Endpoint.SEND:
+            problem = f"a new message refers to {about!r:.80}"
+            yield Fault(code=LintCode.BAD_REFERENCE, field="refers_to", problem=problem)
+            return
+        if len(about) > HEADER_LENGTH_MAX or not _MESSAGE_ID.fullmatch(about):
+            problem = f"the {message.endpoint} refers to {about!r:.80}, which is no Message-ID"
+            yield Fault(code=LintCode.BAD_REFERENCE, field="refers_to", problem=problem)
+        for name in message.headers:
+            if name.lower() in THREAD:
+                yield _fault(
+                    LintCode.RESERVED_HEADER,
+                    name,
+                    f"header {name!r} is set by the mailbox: leave it out",
+                )
 
     def _opt_out(self, message: Message) -> Iterable[Fault]:
         """A commercial message carries a one-click opt-out: the policy's or its own (spec: C6)."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from leaserace.harness.clocks import AgentClock, SystemClock
 from leaserace.harness.contract import (
+    Endpoint,
     Found,
     Json,
     Lease,
@@ -163,6 +164,14 @@ class ReferenceMailbox:
     def send(self, message: Message) -> Sent | Refused:
         """Run the six steps of the send path (spec: S)."""
         return self._answered("send", lambda: self._sending.send(message))
+
+    def reply(self, message: Message) -> Sent | Refused:
+        """Answer a message: the same six steps, and its key is one with theirs (spec: K8)."""
+        return self.send(replace(message, endpoint=Endpoint.REPLY))
+
+    def forward(self, message: Message) -> Sent | Refused:
+        """Pass a message on: the same six steps, and its key is one with theirs (spec: K8)."""
+        return self.send(replace(message, endpoint=Endpoint.FORWARD))
 
     def lookup(self, key: str) -> Found | Refused:
         """Tell what became of the send under this key; asks the transport (spec: R, K1, S9)."""

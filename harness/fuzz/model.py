@@ -209,4 +209,4 @@ def _normal(key: str) -> str:
 
 def _payload(args: Mapping[str, Any]) -> tuple[Any, ...]:
     message = args["message"]
-    return tuple(message.get(name) for name in ("subject", "body", "kind"))
+    return tuple(message.get(name) for name in ("subject", "body", "kind", "endpoint", "refers_to"))

@@ -162,8 +162,8 @@ def _may_be_original(view: View, replay: Operation) -> bool:
 class PayloadBound(_Keyed):
     """A key stands for one payload: the same key with another one is not acknowledged.
 
-    Spec: K4, X7. The payload is the contact, the subject and the body; a token or a spelling is not
-    part of it.
+    Spec: K4, K8, X7. The payload is the contact, the subject, the body, the endpoint and what a reply
+    or forward refers to; a token or a spelling is not part of it.
 
     Legal::
 

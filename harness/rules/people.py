@@ -64,7 +64,8 @@ class View:
         self.key = normal_key(get("key"))
         self.intent = get("intent") or ""
         self.kind = get("kind") or MessageKind.COMMERCIAL
-        self.payload = hash((contact, get("subject"), get("body")))
+        about = (get("subject"), get("body"), get("endpoint"), get("refers_to"))
+        self.payload = hash((contact, *about))
 
     @property
     def is_executed(self) -> bool:

@@ -7,6 +7,7 @@ from .contact_load import contact_load
 from .counter_outlives_rows import counter_outlives_rows
 from .crash_after_hand_over import crash_after_hand_over
 from .drifting_key import drifting_key
+from .every_endpoint_keyed import every_endpoint_keyed
 from .failure_keeps_the_key import failure_keeps_the_key
 from .fan_out_partly_failed import fan_out_partly_failed
 from .foreign_release import foreign_release
@@ -40,6 +41,7 @@ __all__ = [
     "counter_outlives_rows",
     "crash_after_hand_over",
     "drifting_key",
+    "every_endpoint_keyed",
     "failure_keeps_the_key",
     "fan_out_partly_failed",
     "foreign_release",

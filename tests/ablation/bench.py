@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 from leaserace.harness import points
 from leaserace.harness.clocks import ManualClock, OffsetClock
@@ -12,6 +13,7 @@ from leaserace.harness.contract import (
     AgentContext,
     Answer,
     Environment,
+    FullMailbox,
     Lease,
     Mailbox,
     Message,
@@ -61,6 +63,10 @@ class Bench:
         if agent not in self._boxes:
             self._boxes[agent] = self.connect(agent)
         return self._boxes[agent]
+
+    def full(self, agent: str = A) -> FullMailbox:
+        """The same mailbox, with the calls of further capabilities."""
+        return cast("FullMailbox", self.box(agent))
 
     def connect(self, agent: str = A, *, incarnation: int = 0, ahead_ms: int = 0) -> Mailbox:
         """Another process of the agent, with a clock of its own."""

@@ -366,6 +366,15 @@ def without_atomic_audit(target: Target) -> bool:
     return granted and "granted" not in [each.decision for each in target.audit()]
 
 
+@shows
+def without_keys_on_reply(target: Target) -> bool:
+    bench = Bench(target)
+    message = replace(bench.message(bench.lease()), refers_to="<question@customers.example.org>")
+    for _ in range(2):
+        bench.full().reply(message)
+    return bench.arrived == 2
+
+
 def test_every_twin_has_a_demonstration() -> None:
     assert set(SHOWS) == {twin.name for twin in twins()}
 

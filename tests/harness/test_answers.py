@@ -23,6 +23,7 @@ from leaserace.harness.contract import (
     Answer,
     Code,
     Found,
+    FullMailbox,
     Lease,
     Mailbox,
     Message,
@@ -120,7 +121,8 @@ def test_what_is_no_answer_is_refused_by_name(value: dict[str, Any], said: str) 
 
 
 def test_every_method_of_a_mailbox_has_its_answers() -> None:
-    methods = {name for name in vars(Mailbox) if not name.startswith("_")}
+    both = vars(Mailbox) | vars(FullMailbox)
+    methods = {name for name in both if not name.startswith("_")}
     assert methods - {"close"} == set(ALLOWED)
 
 

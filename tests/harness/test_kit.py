@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from leaserace.harness.contract import (
     Answer,
     Code,
+    Endpoint,
     Lease,
     Message,
     NoReply,
@@ -114,6 +116,27 @@ def test_a_call_is_recorded_from_invoke_to_answer(points: list[str]) -> None:
         (invoke.op, invoke.process) == (done.op, done.process) == ("sales-01.0:1", "sales-01#0.0")
     )
     assert points == ["acquire.think", "acquire.invoked", "acquire.returned"]
+
+
+def test_a_reply_is_a_send_by_another_method() -> None:
+    """spec: K8: every rule about sends hears of it."""
+    recorded = Recorded(Sent(message_id="<a@x>"))
+    reply = replace(MESSAGE, endpoint=Endpoint.REPLY, refers_to="<question@y>")
+    assert recorded.kit.call("send", "jane", {"message": reply}) == Sent(message_id="<a@x>")
+    assert recorded.mailbox.heard == [("reply", reply, {})]
+    invoke, done = recorded.ops
+    assert (invoke.f, done.f, done.type) == ("send", "send", OpType.OK)
+    assert invoke.value["message"]["endpoint"] == "reply"
+    assert invoke.value["message"]["refers_to"] == "<question@y>"
+
+
+def test_a_wrong_answer_to_a_reply_names_the_reply() -> None:
+    """spec: R"""
+    recorded = Recorded(LEASE)
+    forward = replace(MESSAGE, endpoint=Endpoint.FORWARD, refers_to="<question@y>")
+    answer = recorded.kit.call("send", "jane", {"message": forward})
+    assert isinstance(answer, NoReply)
+    assert answer.why.startswith("forward returned Lease(")
 
 
 @pytest.mark.parametrize("as_json", [False, True])

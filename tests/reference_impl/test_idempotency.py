@@ -132,6 +132,29 @@ def test_the_window_is_tested_at_both_edges(desk: Desk, early_ms: int, replayed:
     assert len(desk.transport.taken) == (1 if replayed else 2)
 
 
+def test_a_reply_is_run_once_under_its_key(desk: Desk) -> None:
+    """spec: K8, K2, X7"""
+    message = desk.message(desk.lease(), refers_to="<question@acme.com>")
+    first, again = desk.mailbox().reply(message), desk.mailbox("support-01").reply(message)
+    assert isinstance(first, Sent)
+    assert again == replace(first, replay=True)
+    assert code_of(desk.mailbox().forward(message)) is Code.KEY_REUSED
+    elsewhere = replace(message, refers_to="<other@acme.com>")
+    assert code_of(desk.mailbox().reply(elsewhere)) is Code.KEY_REUSED
+    assert len(desk.transport.taken) == 1
+
+
+def test_a_reply_obeys_every_check_of_a_send(desk: Desk) -> None:
+    """spec: K8, S3, S4"""
+    message = desk.message(desk.lease(), refers_to="<question@acme.com>")
+    desk.mailbox().suppress(JANE, "opt-out")
+    assert code_of(desk.mailbox().reply(message)) is Code.SUPPRESSED
+    desk.mailbox().unsuppress(JANE, "grace")
+    late = replace(message, token=9)
+    assert isinstance(desk.mailbox().forward(late), Refused)
+    assert not desk.transport.taken
+
+
 def test_a_key_that_no_send_used_is_absent(desk: Desk) -> None:
     """A refused send uses no key. spec: K2"""
     desk.mailbox().send(desk.message(token=1))

@@ -11,7 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaserace.harness.contract import Code, Found, Message, MessageKind, Refused, SendState, Sent
+from leaserace.harness.contract import (
+    Code,
+    Endpoint,
+    Found,
+    Message,
+    MessageKind,
+    Refused,
+    SendState,
+    Sent,
+)
 from leaserace.harness.points import listen
 from leaserace.reference_impl.identity import Identity
 from leaserace.reference_impl.lint import FIXES, HEADER_LENGTH_MAX, Lint, LintCode
@@ -24,6 +33,7 @@ OWN = {
     "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
 }
 LINT = Lint(policy=SHORT, identity=Identity(SHORT.addresses))
+FORWARD = {"endpoint": Endpoint.FORWARD, "refers_to": "<a@b>"}
 FAULTS: list[tuple[dict[str, Any], str, LintCode]] = [
     ({"to": "nobody"}, "to", LintCode.BAD_ADDRESS),
     ({"to": ""}, "to", LintCode.BAD_ADDRESS),
@@ -52,6 +62,17 @@ FAULTS: list[tuple[dict[str, Any], str, LintCode]] = [
     ({"headers": {"Bcc": "b@acme.com"}}, "headers.Bcc", LintCode.SEVERAL_RECIPIENTS),
     ({"headers": {"X-A": "1", "x-a": "2"}}, "headers.x-a", LintCode.DUPLICATE_HEADER),
     ({"headers": {"Reply-To": "?:;q.:"}}, "headers.Reply-To", LintCode.BAD_HEADER),
+    ({"refers_to": "<a@b>"}, "refers_to", LintCode.BAD_REFERENCE),
+    ({"endpoint": Endpoint.REPLY}, "refers_to", LintCode.BAD_REFERENCE),
+    ({"endpoint": Endpoint.REPLY, "refers_to": "a@b"}, "refers_to", LintCode.BAD_REFERENCE),
+    ({**FORWARD, "refers_to": "<a@b>\r\nBcc: c@d"}, "refers_to", LintCode.BAD_REFERENCE),
+    ({**FORWARD, "refers_to": "<é@b>"}, "refers_to", LintCode.BAD_REFERENCE),
+    ({**FORWARD, "refers_to": f"<a@{'b' * 999}>"}, "refers_to", LintCode.BAD_REFERENCE),
+    (
+        {**FORWARD, "headers": {"references": "<c@d>"}},
+        "headers.references",
+        LintCode.RESERVED_HEADER,
+    ),
     ({"body": "x" * 25_000_001}, "body", LintCode.TOO_LARGE),
     ({"body": "é" * 15_000_000}, "body", LintCode.TOO_LARGE),
     ({"headers": {"X-A": "x" * 30_000_000}}, "body", LintCode.TOO_LARGE),
@@ -89,6 +110,8 @@ def test_every_code_has_a_fix_and_is_named_as_ever() -> None:
         {"body": ""},
         {"headers": {"X-Team": "sales", "Reply-To": "Sales <sales@acme.com>"}},
         {"headers": OWN},
+        {"headers": {"References": "<a@b>"}},
+        {**FORWARD, "headers": {"X-Team": "sales"}},
         {"body": "x" * 20_000_000},
     ],
 )

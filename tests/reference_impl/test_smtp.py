@@ -117,6 +117,21 @@ def test_a_send_carries_its_ids_and_the_stores_date(desk: Desk) -> None:
     assert mail.get_content().strip() == "Grüße, Jane"
 
 
+def test_a_reply_and_a_forward_carry_the_thread(desk: Desk) -> None:
+    """spec: K8"""
+    inbox = Inbox()
+    with serving(inbox) as transport:
+        desk.transport = transport  # type: ignore[assignment]
+        lease = desk.lease()
+        for send in (desk.mailbox().reply, desk.mailbox().forward):
+            assert isinstance(send(desk.message(lease, refers_to="<question@acme.com>")), Sent)
+    reply, forward = (
+        email.message_from_bytes(each.content, policy=email.policy.SMTP) for each in inbox.envelopes
+    )
+    assert (reply["In-Reply-To"], reply["References"]) == ("<question@acme.com>",) * 2
+    assert (forward["In-Reply-To"], forward["References"]) == (None, "<question@acme.com>")
+
+
 def test_the_target_sends_by_smtp_where_it_is_given_no_other_door(tmp_path: Path) -> None:
     inbox = Inbox()
     with serving(inbox) as transport:

@@ -215,6 +215,20 @@ CAUGHT = [
         "without_fencing_check",
         "tokens.stale_never_sends",
     ),
+    ("every_endpoint_keyed", "reply, its answer lost", "without_keys_on_reply", "sends.once"),
+    (
+        "every_endpoint_keyed",
+        "reply, by another agent",
+        "without_keys_on_reply",
+        "scenario.expected",
+    ),
+    ("every_endpoint_keyed", "forward, its answer lost", "without_keys_on_reply", "sends.once"),
+    (
+        "every_endpoint_keyed",
+        "sent, then replied",
+        "without_keys_on_reply",
+        "keys.payload_bound",
+    ),
 ]
 """Race, variant, the twin it catches, and the rule that finds it."""
 
@@ -244,6 +258,7 @@ ON_PROCESSES = [
     ("crash_after_hand_over", "handed over", "without_dispatching_state", "sends.once"),
     ("late_event", "clearing", "without_event_order", "suppression.wins"),
     ("rotated_credential", "reply lost", "without_shared_keys", "sends.once"),
+    ("every_endpoint_keyed", "reply, its answer lost", "without_keys_on_reply", "sends.once"),
 ]
 VALID_ON_PROCESSES = [
     ("foreign_release", "delayed on its way"),
@@ -251,6 +266,7 @@ VALID_ON_PROCESSES = [
     ("one_person_many_forms", "composed letters"),
     ("fan_out_partly_failed", "one not answered"),
     ("grant_after_its_end", "another took over"),
+    ("every_endpoint_keyed", "reply, its answer lost"),
 ]
 
 
