@@ -20,6 +20,8 @@ NEEDS = {
     "renew": Capability.LEASE,
     "release": Capability.LEASE,
     "send": Capability.SEND,
+    "reply": Capability.REPLY,
+    "forward": Capability.FORWARD,
     "lookup": Capability.LOOKUP,
     "suppress": Capability.SUPPRESS,
     "unsuppress": Capability.SUPPRESS,
@@ -85,6 +87,9 @@ class SimSeat:
         if NEEDS[f] not in world.target.capabilities:
             return NoReply(why=f"the target does not declare {NEEDS[f]}")
         message = args.get("message")
+        need = NEEDS[args["message"].get("endpoint", f) if message else f]
+        if need not in world.target.capabilities:
+            return NoReply(why=f"the target does not declare {need}")
         if isinstance(message, Message):
             args = {"message": message_to_json(message)}
         assert task.kit is not None
