@@ -20,6 +20,7 @@ from .contract import (
     Code,
     Endpoint,
     Lease,
+    Mailbox,
     Message,
     MessageKind,
     Refused,
@@ -296,6 +297,10 @@ class Seat(Protocol):
 
     def mark(self, name: str, **data: Any) -> None:
         """Write a mark of this agent's into the history."""
+        ...
+
+    def stand_before(self, put: Callable[[Mailbox], Mailbox]) -> None:
+        """Put something between this agent and its mailbox, until it starts again."""
         ...
 
 

@@ -6,12 +6,12 @@ import contextlib
 import importlib
 import random
 import time
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from ..answers import message_to_json
 from ..clocks import HostClock, monotonic_ns
-from ..contract import Answer, Message, Settings, UsageError
+from ..contract import Answer, Mailbox, Message, Settings, UsageError
 from ..scenario import Playbook
 from . import wire
 
@@ -74,6 +74,10 @@ class ProcessSeat:
     def mark(self, name: str, **data: Any) -> None:
         """Write a mark of this agent's."""
         self._agent.mark(name, data)
+
+    def stand_before(self, put: Callable[[Mailbox], Mailbox]) -> None:
+        """Put something between this agent and its mailbox."""
+        self._agent.kit.mailbox = put(self._agent.kit.mailbox)
 
     def call(self, f: str, contact: str, **args: Any) -> Answer:
         """One recorded call."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from ..answers import message_to_json
-from ..contract import Answer, Capability, Lease, Message, NoReply, Refused, Sent, Settings
+from ..contract import Answer, Capability, Lease, Mailbox, Message, NoReply, Refused, Sent, Settings
 
 if TYPE_CHECKING:
     from ..clocks import AgentClock
@@ -81,17 +81,20 @@ class SimSeat:
         """Write a mark of this agent's."""
         self._world.mark(name, self.id, **data)
 
+    def stand_before(self, put: Callable[[Mailbox], Mailbox]) -> None:
+        """Put something between this agent and its mailbox."""
+        assert self._task.kit is not None
+        self._task.kit.mailbox = put(self._task.kit.mailbox)
+
     def call(self, f: str, contact: str, **args: Any) -> Answer:
         """One recorded call; for `send` pass ``message=``. What the target can't do is left out."""
         world, task = self._world, self._task
-        if NEEDS[f] not in world.target.capabilities:
-            return NoReply(why=f"the target does not declare {NEEDS[f]}")
         message = args.get("message")
+        if isinstance(message, Message):
+            args = {"message": message_to_json(message)}
         need = NEEDS[args["message"].get("endpoint", f) if message else f]
         if need not in world.target.capabilities:
             return NoReply(why=f"the target does not declare {need}")
-        if isinstance(message, Message):
-            args = {"message": message_to_json(message)}
         assert task.kit is not None
         answer = task.kit.call(f, contact, args)
         task.view.append(answer)
