@@ -69,6 +69,7 @@ class Driver:
         "findings",
         "is_forced",
         "last",
+        "offered",
         "pending",
         "tasks",
         "time_steps",
@@ -89,6 +90,8 @@ class Driver:
         self.last = -1
         """Who moved last."""
         self.pending = -1
+        self.offered: list[int] = []
+        """What `options` gave to the step that is being made."""
         self._steps_max = bounds.steps
         self.is_forced = False
         """Nobody can move: what is chosen is how time passes."""
@@ -128,7 +131,8 @@ class Driver:
         """
         choice = self.pending
         if choice < 0:
-            if not self.options():
+            self.offered = self.options()
+            if not self.offered:
                 return False
             choice = self.chooser.pick(self)
         else:

@@ -12,13 +12,15 @@ Depth first, each schedule run from its begin. What is left out, and why it may 
 * **Visited states.** Where store, clock, agents, rules and what may still go wrong are the same, the
   rest is the same.
 
+A schedule shares its begin with the one before; there, nothing is weighed again.
+
 Unreduced search (`reduce=False`) does none of this; tests compare the two.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..choices import CRASH, LOSE, REFUSE, SILENT, TIME
 from ..states import key_of
@@ -56,12 +58,14 @@ class Frame:
     Args:
         options: What is to be explored.
         sleep: Moves that need not be explored here, with what they touch.
+        place: Number of the step.
         at: Which of the options is being explored.
         done: Moves explored before, with what they touched.
     """
 
     options: list[int]
     sleep: dict[int, Footprint]
+    place: int
     at: int = 0
     done: dict[int, Footprint] = field(default_factory=dict)
 
@@ -69,6 +73,24 @@ class Frame:
     def choice(self) -> int:
         """What is being explored."""
         return self.options[self.at]
+
+
+class Taken(NamedTuple):
+    """A step of the schedule before, to be taken again as it was.
+
+    Args:
+        choice: What was chosen.
+        glued: The agent that moved last went on without a choice.
+        stale: A crash was thought of.
+        framed: There was more than one option.
+        forced: Nobody could move.
+    """
+
+    choice: int
+    glued: bool
+    stale: bool
+    framed: bool
+    forced: bool
 
 
 @dataclass(slots=True)
@@ -109,18 +131,41 @@ class Exhaustive:
         self.judge: Judge | None = None
         self.is_exhausted = False
         self._frames: list[Frame] = []
+        self._path: list[Taken] = []
         self._reset()
 
     def _reset(self) -> None:
         self._depth = 0
+        self._place = 0
+        self._commits = 0
         self._prints: set[str] = set()
-        self._anything = False
-        self._declared = False
         self._movers: set[int] = set()
+        self._anything = self._declared = False
         self._from = ""
 
-    def bind(self, driver: Driver) -> None:
-        """The hub must ask, since `pick` may raise."""
+    def bind(self, driver: Driver) -> Callable[[], Task | None]:
+        """Moves that are taken again need no way round by the hub; the hub asks for all else.
+
+        It also has the word after each commit: then the audit log is judged as it grows.
+        """
+        path, tasks, world, findings = self._path, driver.tasks, driver.world, driver.findings
+
+        def ask() -> Task | None:
+            place = self._place
+            if place >= len(path) or findings or world.commits != self._commits:
+                return None
+            taken = path[place]
+            if taken.choice >= CRASH:
+                return None
+            task = tasks[taken.choice]
+            if task.state is not State.READY:
+                return None
+            self._take_again(driver, taken)
+            driver.trail.append(taken.choice)
+            driver.last = taken.choice
+            return task
+
+        return ask
 
     def begin(self, driver: Driver) -> None:  # noqa: ARG002
         """A schedule begins."""
@@ -134,6 +179,7 @@ class Exhaustive:
         """Forget everything but which points are shared."""
         self.visited.clear()
         self._frames.clear()
+        self._path.clear()
         self.count = Count(restarts=self.count.restarts + 1)
 
     def advance(self) -> bool:
@@ -144,6 +190,7 @@ class Exhaustive:
             frame = frames[-1]
             frame.at += 1
             if frame.at < len(frame.options):
+                del self._path[frame.place :]
                 return True
             frames.pop()
         self.is_exhausted = True
@@ -158,10 +205,16 @@ class Exhaustive:
             Pruned: This place was explored before.
             Relearn: What was taken for an agent's own step was not.
         """
-        moves = driver.options()
+        self._commits = driver.world.commits
+        if self._place < len(self._path):
+            taken = self._path[self._place]
+            self._take_again(driver, taken)
+            return taken.choice
+        moves = driver.offered
         last = driver.tasks[driver.last] if driver.last >= 0 else None
         if last is not None:
             self._learn(last)
+        was_fresh = last is not None and last.fresh
         glued = self._reduce and not driver.is_forced and last is not None and self._glued(last)
         if glued and last is not None:
             options = [last.index, *self._faults(driver, last)]
@@ -169,11 +222,36 @@ class Exhaustive:
             options = self._switch(driver, moves, last)
         is_free = len(options) > 1 or (self._reduce and not glued)
         choice = self._at_frame(driver, options) if is_free else options[0]
+        stale = was_fresh and last is not None and not last.fresh
+        self._path.append(Taken(choice, glued, stale, is_free, driver.is_forced))
+        self._go(driver, choice, glued=glued)
+        return choice
+
+    def _take_again(self, driver: Driver, taken: Taken) -> None:
+        """Take a step of the schedule before once more."""
+        last = driver.tasks[driver.last] if driver.last >= 0 else None
+        if last is not None:
+            self._learn(last)
+            if taken.stale:
+                last.fresh = False
+        driver.is_forced = taken.forced
+        if taken.framed:
+            self._depth += 1
+            self._forget()
+        self._go(driver, taken.choice, glued=taken.glued)
+
+    def _go(self, driver: Driver, choice: int, *, glued: bool) -> None:
+        """A step is being taken."""
+        self._place += 1
         if choice < TIME:
             self._chosen(driver.tasks[choice & 15], choice, glued=glued)
         else:
             self._from = ""
-        return choice
+
+    def _forget(self) -> None:
+        """What was touched up to here counts for the choice before."""
+        self._prints, self._movers = set(), set()
+        self._anything = self._declared = False
 
     def _glued(self, last: Task) -> bool:
         """Whether the agent that moved last goes on without a choice."""
@@ -247,10 +325,10 @@ class Exhaustive:
             frame = self._frames[depth]
         else:
             sleep = self._sleep_after(above, footprint)
-            frame = Frame(options=self._unvisited(driver, options, sleep), sleep=sleep)
+            options = self._unvisited(driver, options, sleep)
+            frame = Frame(options=options, sleep=sleep, place=self._place)
             self._frames.append(frame)
-        self._prints, self._movers = set(), set()
-        self._anything = self._declared = False
+        self._forget()
         return frame.choice
 
     def _close(self, footprint: Footprint) -> None:
