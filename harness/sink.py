@@ -10,7 +10,7 @@ import email
 import email.policy
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from email.message import Message
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,6 +66,7 @@ class Deliveries:
     def __init__(self) -> None:
         self._writer: Writer | None = None
         self._arrived: list[tuple[str, str]] = []
+        self._message_ids: set[str] = set()
         self.under_way = 0
         """Messages being taken at this moment."""
 
@@ -75,12 +76,18 @@ class Deliveries:
             self._writer.close()
         self._writer = Writer(path)
         self._arrived.clear()
+        self._message_ids.clear()
 
     def add(self, event: DeliveryEvent) -> None:
         """Write one down before anybody is told that it was taken."""
         if self._writer is not None:
             self._writer(event)
         self._arrived.append((event.intent, event.recipient.lower()))
+        self._message_ids.add(event.message_id)
+
+    def has(self, message_id: str) -> bool:
+        """Whether a message of this Message-ID arrived."""
+        return message_id in self._message_ids
 
     def counted(self, ask: wire.Count) -> dict[str, int]:
         """How many arrived, how many that are awaited did not, how many are being taken."""
@@ -163,26 +170,24 @@ class Sink:
         connection: Pipe to the coordinator.
         host: Address to listen at.
         port: Port to listen at; 0 for any that is free.
+        searchable: Answer who asks for a message by its Message-ID; plain SMTP can't.
     """
 
-    def __init__(self, connection: wire.Connection, host: str, port: int) -> None:
+    def __init__(
+        self, connection: wire.Connection, host: str, port: int, *, searchable: bool = False
+    ) -> None:
         self._connection = connection
         self._where = (host, port)
+        self._searchable = searchable
         self._deliveries = Deliveries()
         self._handler = Handler(self._deliveries)
 
     async def serve(self) -> None:
         """Serve until told to end, or until the coordinator is gone."""
-        from aiosmtpd.smtp import SMTP
-
         loop = asyncio.get_running_loop()
         host, port = self._where
         try:
-            server = await loop.create_server(
-                lambda: SMTP(self._handler, hostname=_NAME, enable_SMTPUTF8=True, ident=_NAME),
-                host,
-                port,
-            )
+            server = await loop.create_server(self._protocol(), host, port)
         except OSError as error:
             why = f"the receiving mailbox can't listen at {host}:{port}: {os.strerror(error.errno or 0)}"
             wire.send(self._connection, wire.Failed(why=why + "; choose another port", usage=True))
@@ -195,6 +200,16 @@ class Sink:
             await self._ended
         finally:
             server.close()
+
+    def _protocol(self) -> Callable[[], SMTP]:
+        """What makes the protocol of each connection."""
+        if self._searchable:
+            from .sink_search import searchable
+
+            return searchable(self._handler, self._deliveries.has, _NAME)
+        from aiosmtpd.smtp import SMTP
+
+        return lambda: SMTP(self._handler, hostname=_NAME, enable_SMTPUTF8=True, ident=_NAME)
 
     def _obey(self) -> None:
         """Do what the coordinator says; its end is the sink's end."""
@@ -227,4 +242,5 @@ class Sink:
 
 def main(connection: wire.Connection, orders: Mapping[str, Any]) -> None:
     """Run a sink in this process until told to end."""
-    asyncio.run(Sink(connection, orders["host"], orders["port"]).serve())
+    searchable = bool(orders.get("searchable"))
+    asyncio.run(Sink(connection, orders["host"], orders["port"], searchable=searchable).serve())

@@ -42,6 +42,8 @@ POINTS = frozenset(
         "send.dispatching",
         "send.handed_over",
         "send.settled",
+        "receive.seen",
+        "receive.committed",
         "suppress.written",
         "suppress.committed",
     }
@@ -60,6 +62,8 @@ class ReferenceTarget(Target):
 
     capabilities = frozenset(Capability)
     points = POINTS
+    full_sync = False
+    """Whether the store waits for the disk at every commit; races are about processes, not power."""
     mailbox: type[ReferenceMailbox] = ReferenceMailbox
     """What an agent is given; a variant may give another."""
 
@@ -78,13 +82,14 @@ class ReferenceTarget(Target):
         if env.clock is not None:
             self.store = MemoryStore(env.clock)
         else:
-            self.store = SqliteStore.create(env.workdir / STORE_FILE)
-        policy_of(env)
+            path = env.workdir / STORE_FILE
+            self.store = SqliteStore.create(path, full_sync=self.full_sync)
+        self.policy_for(env)
 
     def connect(self, agent: AgentContext) -> ReferenceMailbox:
         """The mailbox this agent speaks to."""
         env = agent.env
-        policy = policy_of(env)
+        policy = self.policy_for(env)
         return self.mailbox(
             agent=agent.id,
             policy=policy,
@@ -98,7 +103,15 @@ class ReferenceTarget(Target):
         """The store this agent's mailbox works on: shared memory, or its own connection."""
         if agent.env.clock is not None and self.store is not None:
             return self.store
-        return SqliteStore(agent.env.workdir / STORE_FILE)
+        return SqliteStore(agent.env.workdir / STORE_FILE, full_sync=self.full_sync)
+
+    def policy_for(self, env: Environment) -> Policy:
+        """The policy in force.
+
+        Raises:
+            UsageError: The file, or a value in it, can't be used.
+        """
+        return policy_of(env)
 
     def transport_for(self, env: Environment, policy: Policy) -> Transport:
         """The door mail leaves by."""

@@ -33,6 +33,7 @@ class ProcessEngine:
         progress: Told what is being done, in a few words.
         smtp_port: Port of the receiving mailbox; 0 for any that is free.
         deadlines: How long things may take.
+        searchable: Whether the receiving mailbox can be asked for a message by its Message-ID.
 
     Raises:
         UsageError: This system can't do it (Windows).
@@ -48,6 +49,7 @@ class ProcessEngine:
         progress: Callable[[str], None] | None = None,
         smtp_port: int = 0,
         deadlines: Deadlines | None = None,
+        searchable: bool = False,
     ) -> None:
         if sys.platform == "win32":
             raise UsageError(
@@ -61,6 +63,7 @@ class ProcessEngine:
         self._policy_file = policy_file.absolute() if policy_file else None
         self._progress = progress or (lambda _: None)
         self._smtp_port = smtp_port
+        self._searchable = searchable
         self._deadlines = deadlines or Deadlines()
         self._door = Door(target, self._run_dir / "door", self._deadlines.import_s)
         self.target = Target()
@@ -103,6 +106,7 @@ class ProcessEngine:
             host="127.0.0.1",
             port=self._smtp_port,
             within_s=self._deadlines.own_s,
+            searchable=self._searchable,
         )
         host = Host(door.child(), self._target, folder / "target.log")
         door.prepare(1)

@@ -122,15 +122,23 @@ class Mail:
         host: Address to listen at.
         port: Port to listen at; 0 for any that is free.
         within_s: How long one answer may take.
+        searchable: Whether it can be asked for a message by its Message-ID.
     """
 
     def __init__(
-        self, process: door.Child, log: Path, *, host: str, port: int, within_s: float
+        self,
+        process: door.Child,
+        log: Path,
+        *,
+        host: str,
+        port: int,
+        within_s: float,
+        searchable: bool = False,
     ) -> None:
         self.process = process
         self._within_s = within_s
         self._behaviour: Behaviour | None = None
-        process.be("sink", log, {"host": host, "port": port})
+        process.be("sink", log, {"host": host, "port": port, "searchable": searchable})
 
     def address(self) -> tuple[str, int]:
         """Where it listens, once it does.

@@ -8,6 +8,9 @@ import smtplib
 from leaserace.harness.contract import NoAnswer, Outgoing, Rejected
 
 OK = range(200, 300)
+FIND = "XFIND"
+"""A private verb by which some servers can be asked for a message; see `SmtpTransport.find`."""
+FOUND = {250: True, 550: False}
 
 
 class SmtpTransport:
@@ -17,12 +20,14 @@ class SmtpTransport:
         host: Of the server.
         port: Of the server.
         timeout_s: How long each step may take.
+        search: Ask the server for a message of an unknown outcome, if it offers that.
     """
 
-    def __init__(self, host: str, port: int, timeout_s: float) -> None:
+    def __init__(self, host: str, port: int, timeout_s: float, *, search: bool = False) -> None:
         self._host = host
         self.port = port
         self._timeout_s = timeout_s
+        self._search = search
 
     def hand_over(self, outgoing: Outgoing) -> None:
         """Hand one message over.
@@ -37,9 +42,26 @@ class SmtpTransport:
         finally:
             _leave(smtp)
 
-    def find(self, message_id: str) -> bool | None:  # noqa: ARG002
-        """Never known: SMTP has no question for it, so an unknown send stays unknown (spec: K10)."""
-        return None
+    def find(self, message_id: str) -> bool | None:
+        """Whether the server has a message of this id; None if it can't be asked.
+
+        Plain SMTP has no question for it: then an unknown send stays unknown (spec: K10). A server
+        that offers ``XFIND <message-id>`` after EHLO answers 250 or 550. Where a provider has a search
+        of its own, a transport that calls it belongs here.
+
+        Raises:
+            OSError: The server was not reached; nothing was learned.
+        """
+        if not self._search:
+            return None
+        smtp = smtplib.SMTP(timeout=self._timeout_s)
+        try:
+            smtp.connect(self._host, self.port)
+            smtp.ehlo_or_helo_if_needed()
+            answer = smtp.docmd(FIND, message_id) if smtp.has_extn(FIND) else (0, b"")
+        finally:
+            _leave(smtp)
+        return FOUND.get(answer[0])
 
     def _greeted(self, outgoing: Outgoing) -> smtplib.SMTP:
         """Come as far as a recipient the server accepts; whatever fails here, nothing was taken."""
