@@ -9,15 +9,12 @@ happened at any time after its invoke or never. What one consistent order can ex
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
 
-import msgspec
-
-from ..contract import Capability, Settings
+from ..contract import Capability
 from ..history import (
-    VERSION,
     AnyEvent,
     AuditEvent,
     DeliveryEvent,
@@ -29,41 +26,11 @@ from ..history import (
     Pairer,
 )
 from ..verdict import Finding, Verdict
+from .info import RaceInfo
 from .ledger import Intent, Ledger, Person, View
 
 FINDINGS_A_RULE_MAX = 100
 """How many findings of one rule are kept; the rest is counted."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RaceInfo:
-    """What a rule must know of a race before it begins; from the mark ``race.begin``.
-
-    Args:
-        settings: Lengths in force.
-        capabilities: What the target can do.
-        agents: Ids of the agents.
-        isolated: False where the target's fixed lengths keep a layer on that should be off.
-        clock: ``real``, or ``virtual`` where the history's clock is the store's own.
-    """
-
-    settings: Settings = field(default_factory=Settings)
-    capabilities: frozenset[Capability] = frozenset(Capability)
-    agents: tuple[str, ...] = ()
-    isolated: bool = True
-    clock: str = "real"
-
-    @classmethod
-    def from_mark(cls, data: Mapping[str, Any]) -> RaceInfo:
-        """Read the data of a ``race.begin`` mark."""
-        names = (each.name for each in fields(cls))
-        return msgspec.convert({name: data[name] for name in names if name in data}, cls)
-
-    def to_mark(self) -> dict[str, Any]:
-        """The same as JSON."""
-        value: dict[str, Any] = msgspec.to_builtins(self) | {"version": VERSION}
-        value["capabilities"] = sorted(value["capabilities"])
-        return value
 
 
 class Rule:
@@ -79,6 +46,8 @@ class Rule:
         hears: Mailbox methods whose operations it is told of; empty for all.
         outcomes: How those must have ended for `completed` and `settled`; empty for all.
         decisions: Decisions of the audit log it is told of; empty for all.
+        needs_mark: It sleeps, and costs nothing, until a mark of this name stands in the history; "" for
+            a rule that is always awake.
     """
 
     name: ClassVar[str]
@@ -88,6 +57,7 @@ class Rule:
     hears: ClassVar[frozenset[str]] = frozenset()
     outcomes: ClassVar[frozenset[OpType]] = frozenset()
     decisions: ClassVar[frozenset[str]] = frozenset()
+    needs_mark: ClassVar[str] = ""
 
     def __init__(self, info: RaceInfo, ledger: Ledger) -> None:
         self.info = info
@@ -227,14 +197,24 @@ def _wants(wanted: frozenset[Any], outcome: str) -> bool:
     return not outcome or not wanted or outcome in wanted
 
 
+Rules = tuple[type[Rule], ...]
+
+
 @lru_cache(maxsize=256)
-def _plan(
-    rules: tuple[type[Rule], ...], capabilities: frozenset[Capability]
-) -> tuple[_Plan, tuple[type[Rule], ...], tuple[str, ...]]:
-    """The plan of the rules a target can be judged by, those rules, and names of the others."""
-    kinds = tuple(rule for rule in rules if rule.needs <= capabilities)
-    left_out = tuple(rule.name for rule in rules if not rule.needs <= capabilities)
-    return _Plan(kinds), kinds, left_out
+def _sorted(
+    rules: Rules, capabilities: frozenset[Capability]
+) -> tuple[Rules, Rules, tuple[str, ...]]:
+    """The rules a target can be judged by, those that sleep until a mark, and names of the others."""
+    fit = tuple(rule for rule in rules if rule.needs <= capabilities)
+    awake = tuple(rule for rule in fit if not rule.needs_mark)
+    asleep = tuple(rule for rule in fit if rule.needs_mark)
+    return awake, asleep, tuple(rule.name for rule in rules if not rule.needs <= capabilities)
+
+
+@lru_cache(maxsize=256)
+def _plan(rules: Rules) -> _Plan:
+    """One plan for all judges that have these rules."""
+    return _Plan(rules)
 
 
 class Judge:
@@ -247,8 +227,11 @@ class Judge:
 
     def __init__(self, info: RaceInfo, rules: Sequence[type[Rule]]) -> None:
         self.ledger = Ledger(info.settings, virtual=info.clock == "virtual")
-        self._plan, kinds, self.not_judged = _plan(tuple(rules), info.capabilities)
-        self._rules: list[Rule | None] = [kind(info, self.ledger) for kind in kinds]
+        self._info = info
+        kinds, self._asleep, self.not_judged = _sorted(tuple(rules), info.capabilities)
+        self._kinds: Rules = ()
+        self._rules: list[Rule | None] = []
+        self._seat(kinds)
         self.findings: list[Finding] = []
         self.left_out: dict[str, int] = {}
         self.unknown: list[str] = []
@@ -256,7 +239,20 @@ class Judge:
         self._pairer = Pairer()
         self._place = 0
         self._found: dict[str, int] = {}
+
+    def _seat(self, kinds: Rules) -> None:
+        """These rules hear of all that follows."""
+        self._kinds += kinds
+        self._plan = _plan(self._kinds)
+        self._rules += [kind(self._info, self.ledger) for kind in kinds]
         self._stateful: list[Rule] | None = None
+
+    def _wake(self, mark: str) -> None:
+        """A mark came that rules sleep for."""
+        woken = tuple(kind for kind in self._asleep if kind.needs_mark == mark)
+        if woken:
+            self._asleep = tuple(kind for kind in self._asleep if kind not in woken)
+            self._seat(woken)
 
     @property
     def rules(self) -> list[Rule]:
@@ -285,6 +281,8 @@ class Judge:
             if event.name == "window":
                 window = event.data["window"]
                 self.windows[window] = self.windows.get(window, 0) + 1
+            if self._asleep:
+                self._wake(event.name)
             self._tell(("marked", "", ""), event)
 
     def _operation(self, event: OpEvent) -> None:
