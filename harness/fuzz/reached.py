@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ..contract import Capability, Code, NoReply, Refused
 from ..rules import ALL
+from ..rules.base import Rule
 from .stands import Played
 from .steps import CALLS, Trouble
 
@@ -71,11 +72,7 @@ class Reached:
 
     def idle_rules(self, capabilities: Set[Capability]) -> list[str]:
         """Rules that apply to such a target and never had anything to judge."""
-        return [
-            rule.name
-            for rule in ALL
-            if rule.needs <= set(capabilities) and not self.rules[rule.name]
-        ]
+        return [rule.name for rule in _rules_of(capabilities) if not self.rules[rule.name]]
 
     def missing_codes(self) -> list[str]:
         """Codes that were never answered."""
@@ -90,7 +87,7 @@ class Reached:
 
     def lines(self, capabilities: Set[Capability]) -> Iterable[str]:
         """The counts in words, a line each."""
-        rules = [rule for rule in ALL if rule.needs <= set(capabilities)]
+        rules = _rules_of(capabilities)
         idle, missing = self.idle_rules(capabilities), self.missing_codes()
         yield f"rules with something to judge: {len(rules) - len(idle)} of {len(rules)}" + _but(
             idle
@@ -101,6 +98,11 @@ class Reached:
         yield from self.never_answered()
         for problem, count in self.problems.most_common(3):
             yield f"could not be judged ({count} times): {problem}"
+
+
+def _rules_of(capabilities: Set[Capability]) -> list[type[Rule]]:
+    """Rules that judge such a target; nobody marks what those need that sleep until a mark."""
+    return [rule for rule in ALL if rule.needs <= set(capabilities) and not rule.needs_mark]
 
 
 def _but(names: list[str]) -> str:

@@ -198,7 +198,8 @@ def rules_for(facts: Facts) -> tuple[list[type[Rule]], dict[str, str]]:
     has = capabilities(facts)
     judged: list[type[Rule]] = []
     left: dict[str, str] = {}
-    every: list[type[Rule]] = [*ALL, KeyPerSend]
+    every = [rule for rule in ALL if not rule.needs_mark]  # a log marks no agent as under test
+    every.append(KeyPerSend)
     for rule in every:
         needs = NEEDS.get(rule.name, (UNTRIED,))
         missing = [why for why, is_there in needs if not is_there(facts)]
