@@ -13,7 +13,7 @@ from .contract import Capability, Code, Target
 from .engine import RaceRun, race_name
 from .history import DeliveryEvent, History, Operation, OpType
 from .rules import ALL
-from .rules.base import Judgement, judge
+from .rules.base import Judgement, Rule, judge
 from .scenario import Scenario, Variant
 from .verdict import RaceResult, Verdict
 
@@ -67,12 +67,15 @@ def unrun(
     )
 
 
-def result_of(run: RaceRun, *, again: str = "") -> tuple[RaceResult, Judgement]:
+def result_of(
+    run: RaceRun, *, again: str = "", rules: Sequence[type[Rule]] = ALL
+) -> tuple[RaceResult, Judgement]:
     """Judge a run.
 
     Args:
         run: What an engine gave back.
         again: The command that runs it again.
+        rules: By which it is judged.
 
     Returns:
         The result, and the judgement it rests on.
@@ -80,7 +83,7 @@ def result_of(run: RaceRun, *, again: str = "") -> tuple[RaceResult, Judgement]:
     Raises:
         InvalidHistory: The engine recorded something that is no history.
     """
-    judgement = judge(run.history, run.info, ALL)
+    judgement = judge(run.history, run.info, rules)
     operations = run.history.operations()
     overlaps = {name: count(operations) for name, count in COUNTED.items()}
     reasons = [*run.problems, *judgement.unknown, *_missing_windows(run, judgement, overlaps)]

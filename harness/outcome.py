@@ -77,6 +77,54 @@ class Contention:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentAnswer:
+    """One answer an agent under test was given, for the agent's author (spec: A).
+
+    Args:
+        situation: Name of the situation.
+        answer: What it was answered, or what happened to it.
+        f: The mailbox method that was answered.
+        given: How often it was.
+        did: The answered call and those after it, in words.
+        right: What is right next.
+        verdict: The verdict; not applicable where the agent never makes that call.
+        why: The most telling finding, or why it could not be judged, or how the agent ended.
+        rules: Rules that have findings.
+        ops: Operations that prove them.
+        scripted: A script gave the answer, since no circumstance can.
+        race: The race in the history.
+    """
+
+    situation: str
+    answer: str
+    f: str
+    given: int
+    did: tuple[str, ...]
+    right: str
+    verdict: Verdict
+    why: str = ""
+    rules: tuple[str, ...] = ()
+    ops: tuple[str, ...] = ()
+    scripted: bool = False
+    race: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentReport:
+    """What an agent under test did (spec: A).
+
+    Args:
+        name: As the user named it.
+        answers: One a situation, in the order they were run.
+        habits: Bad habits that were recognised, by name, each with how often.
+    """
+
+    name: str
+    answers: tuple[AgentAnswer, ...] = ()
+    habits: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunOutcome:
     """One run, judged.
 
@@ -92,6 +140,7 @@ class RunOutcome:
         elapsed_s: Wall-clock seconds it took.
         canary: The broken twin that was fed first, or None if none was.
         contention: Figures of the contention rounds.
+        agent: The agent that was under test, or None.
         versions: Of leaserace, Python, the system and what matters beside.
         policy: The policy or the settings in force.
         notices: What a reader must know, one sentence each.
@@ -109,6 +158,7 @@ class RunOutcome:
     elapsed_s: float
     canary: CanaryResult | None = None
     contention: tuple[Contention, ...] = ()
+    agent: AgentReport | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     policy: Mapping[str, Any] = field(default_factory=dict)
     notices: tuple[str, ...] = ()

@@ -68,7 +68,7 @@ def answering(f: str, code: Code) -> Callable[[Mailbox], Mailbox]:
     """What puts such a mailbox in front of another one."""
 
     def put_before(inner: Mailbox) -> Mailbox:
-        made: Any = Answering(inner, f, code)
+        made: Mailbox = Answering(inner, f, code)
         return made
 
     return put_before

@@ -135,6 +135,7 @@ class RecordedMailbox:
         self._names = {_plain(form): each.name for each in contacts for form in each.spellings}
         self._intents = {_plain(each.to): each.intent for each in reversed(task.messages)}
         self._contact_of_key: dict[str, str] = {}
+        self._last = ""
         self.calls = 0
         self._calls_left = GRACE_CALLS
 
@@ -163,7 +164,9 @@ class RecordedMailbox:
 
     def lookup(self, key: str) -> Found | Refused:
         """Ask what became of the send under this key."""
-        answer: Found | Refused = self._call("lookup", self._contact_of_key.get(key, ""), key=key)
+        answer: Found | Refused = self._call(
+            "lookup", self._contact_of_key.get(key, self._last), key=key
+        )
         return answer
 
     def suppress(self, address: str, reason: str) -> Noted | Refused:
@@ -190,7 +193,8 @@ class RecordedMailbox:
         return replace(message, intent=self._intents.get(_plain(message.to), ""))
 
     def _contact(self, address: str) -> str:
-        return self._names.get(_plain(address), _plain(address))
+        self._last = self._names.get(_plain(address), _plain(address))
+        return self._last
 
     def _on(self, spelled: str, f: str, /, **args: Any) -> Any:
         return self._call(f, self._contact(spelled), **args)

@@ -91,8 +91,8 @@ class SimEngaged:
         self._task = task
 
     def is_done(self) -> bool:
-        """Whether it ended; somebody moves, so that asking again and again ends."""
-        if self._task.state not in _ENDED:
+        """Whether it ended; whoever can move does, and no time passes."""
+        if self._task.state not in _ENDED and self._race.world.moves():
             self._race.drive_once()
         return self._task.state in _ENDED
 

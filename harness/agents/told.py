@@ -1,0 +1,153 @@
+"""What an agent's author is told: per answer what the agent did next, what is right, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..engine import RaceRun
+from ..history import History, MarkEvent, Operation, OpType
+from ..outcome import AgentAnswer
+from ..rules import ALL
+from ..rules.base import Rule
+from ..verdict import Finding, RaceResult, Verdict
+from .playing import END
+from .races import SITUATIONS
+from .stage import Situation
+
+STEPS_MAX = 8
+"""Calls that are told after an answer."""
+FAMILY = "agent."
+"""How names of rules about agents begin."""
+
+
+def rules_for(situation: Situation) -> Sequence[type[Rule]]:
+    """Rules a situation is judged by: where a script answers, only those about agents."""
+    if situation.scripted:
+        return tuple(rule for rule in ALL if rule.name.startswith(FAMILY))
+    return ALL
+
+
+def judged(run: RaceRun, result: RaceResult) -> tuple[RaceResult, AgentAnswer]:
+    """What came of a situation, for the report and for the agent's author.
+
+    A situation that never gave its answer is unknown; one that waits for a call the agent has no
+    reason to make (a renewal, a release) does not apply. Neither is passed.
+
+    Args:
+        run: The situation, run.
+        result: What the rules and the guards say of it.
+    """
+    situation = SITUATIONS[run.variant.name]
+    agent = run.info.agents[0]
+    calls = [op for op in run.history.operations() if op.agent == agent]
+    given = [op for op in calls if situation.is_given(op)] if _is_struck(situation, run) else []
+    raised = _ends(run.history, "raised")
+    reason = "; ".join(dict.fromkeys([*raised, *_ends(run.history, "cut_off"), *_said(result)]))
+    verdict = result.verdict
+    if verdict in {Verdict.VALID, Verdict.UNKNOWN} and not given:
+        verdict, why = _never_given(situation, calls)
+        reason = "; ".join(filter(None, [*raised, why]))
+    if verdict is Verdict.VALID and any(_ends(run.history, "cut_off")):
+        verdict = Verdict.UNKNOWN
+    answer = AgentAnswer(
+        situation=situation.name,
+        answer=situation.answer,
+        f=situation.f,
+        given=len(given),
+        did=tuple(_steps(calls, given)),
+        right=situation.right,
+        verdict=verdict,
+        why=_why(result.findings) or reason,
+        rules=tuple(dict.fromkeys(each.rule for each in result.findings)),
+        ops=_ops(result.findings),
+        scripted=bool(situation.scripted),
+        race=run.race,
+    )
+    return replace(result, verdict=verdict, reason=reason, rounds=len(given)), answer
+
+
+def _is_struck(situation: Situation, run: RaceRun) -> bool:
+    return not situation.fault or any(situation.is_struck(event) for event in run.history)
+
+
+def _never_given(situation: Situation, calls: Sequence[Operation]) -> tuple[Verdict, str]:
+    """What is said of an answer that never came."""
+    called = any(op.f == situation.f for op in calls)
+    if called or situation.f in {"acquire", "send", "suppress"}:
+        why = "" if called else f": the agent never called {situation.f}"
+        return Verdict.UNKNOWN, f"the answer never came{why}"
+    return Verdict.NOT_APPLICABLE, f"the agent never calls {situation.f}, so it is never answered"
+
+
+def _said(result: RaceResult) -> list[str]:
+    return [result.reason] if result.reason else []
+
+
+def _ends(history: History, what: str) -> list[str]:
+    """How runs of the agent ended: ``raised`` or ``cut_off``."""
+    words = {"raised": "raised", "cut_off": "was cut off:"}[what]
+    return [
+        f"the agent {words} {event.data[what]}"
+        for event in history
+        if isinstance(event, MarkEvent) and event.name == END and event.data.get(what)
+    ]
+
+
+def _why(findings: Sequence[Finding]) -> str:
+    """The most telling finding: of the rules about agents the one that names a habit."""
+    ranked = sorted(findings, key=lambda each: (_rank(each.rule), each.t))
+    return ranked[0].message if ranked else ""
+
+
+def _rank(rule: str) -> int:
+    order = ("agent.habits", "agent.next_action", "agent.keys", "agent.renewals")
+    return order.index(rule) if rule in order else len(order)
+
+
+def _ops(findings: Sequence[Finding]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(op for finding in findings for op in finding.ops))
+
+
+def _steps(calls: Sequence[Operation], given: Sequence[Operation]) -> list[str]:
+    """The answered call, then what was called next, with the time between."""
+    if not given:
+        return []
+    first = calls.index(given[0])
+    told = [f"{given[0].f}: {outcome(given[0])}"]
+    for before, op in zip(calls[first:], calls[first + 1 :], strict=False):
+        if len(told) > STEPS_MAX:
+            told.append(f"and {len(calls) - first - len(told)} more calls")
+            break
+        waited_ns = op.invoked_ns - (before.completed_ns or before.invoked_ns)
+        waited = f"after {waited_ns / 1e9:.1f} s " if waited_ns >= _LONG_NS else ""
+        told.append(f"{waited}{op.f}: {outcome(op)}")
+    return told
+
+
+_LONG_NS = 50_000_000
+"""A pause between two calls that is told."""
+
+
+def outcome(op: Operation) -> str:
+    """What a call came to, in one or two words."""
+    match op.type:
+        case OpType.INVOKE:
+            return "no answer"
+        case OpType.OK:
+            return _done(op.answer)
+        case _:
+            return str(op.code or "unknown").replace("reply_lost", "reply lost")
+
+
+def _done(answer: Any) -> str:
+    match answer.get("answer"):
+        case "Lease":
+            return f"token {answer['token']}"
+        case "Sent":
+            return "replayed" if answer.get("replay") else "sent"
+        case "Found":
+            return f"found {answer['state']}"
+        case other:
+            return str(other).lower()
