@@ -13,7 +13,7 @@ from ..records import TABLES, AnyRow, Decision, Row
 from .protocol import BATCH_ROWS, StoreBusy
 
 Tables = dict[type[Row], dict[str, Row]]
-Data = tuple[Tables, list[Decision], Section]
+Data = tuple[Tables, list[AuditRecord], Section]
 
 
 class MemoryStore:
@@ -41,7 +41,7 @@ class MemoryStore:
 
     def audit(self) -> Iterable[AuditRecord]:
         """All decisions in commit order (spec: R3)."""
-        return [decision.numbered(seq) for seq, decision in enumerate(self.log, start=1)]
+        return tuple(self.log)
 
     def now_ms(self) -> int:
         """The store's clock."""
@@ -136,4 +136,4 @@ class MemoryTransaction:
 
     def append(self, decision: Decision) -> None:
         """Write one decision at the end of the audit log (spec: R3)."""
-        self._log.append(decision)
+        self._log.append(decision.numbered(len(self._log) + 1))
