@@ -19,10 +19,12 @@ from .contract import (
     Message,
     NoReply,
     Noted,
+    Received,
     Refused,
     Released,
     SendState,
     Sent,
+    Taken,
 )
 
 ALLOWED: Mapping[str, tuple[type, ...]] = {
@@ -32,6 +34,7 @@ ALLOWED: Mapping[str, tuple[type, ...]] = {
     "send": (Sent, Refused),
     "reply": (Sent, Refused),
     "forward": (Sent, Refused),
+    "receive": (Taken, Refused),
     "lookup": (Found, Refused),
     "suppress": (Noted, Refused),
     "unsuppress": (Noted, Refused),
@@ -40,7 +43,7 @@ ALLOWED: Mapping[str, tuple[type, ...]] = {
 """Which answers each mailbox method may give."""
 
 _KINDS: Mapping[str, type] = {
-    kind.__name__: kind for kind in (Lease, Released, Sent, Found, Noted, Refused, NoReply)
+    kind.__name__: kind for kind in (Lease, Released, Sent, Found, Noted, Taken, Refused, NoReply)
 }
 
 
@@ -90,6 +93,17 @@ def message_to_json(message: Message) -> dict[str, Any]:
 def message_from_json(value: Mapping[str, Any]) -> Message:
     """A message from `message_to_json`'s form."""
     return msgspec.convert(value, Message)
+
+
+def event_to_json(event: Received) -> dict[str, Any]:
+    """A received message as JSON; what is empty is left out."""
+    value: dict[str, Any] = msgspec.to_builtins(event)
+    return {name: item for name, item in value.items() if item not in {None, ""}}
+
+
+def event_from_json(value: Mapping[str, Any]) -> Received:
+    """A received message from `event_to_json`'s form."""
+    return msgspec.convert(value, Received)
 
 
 def check(f: str, answer: Any) -> Answer:
@@ -198,6 +212,14 @@ def _of_noted(answer: Noted) -> str | None:
     return _not_count(answer, "at_ms")
 
 
+def _of_taken(answer: Taken) -> str | None:
+    return (
+        _not_text(answer, "key")
+        or _not_bool(answer, "first", "opted_out")
+        or _not_count(answer, "at_ms")
+    )
+
+
 def _of_refused(answer: Refused) -> str | None:
     return (
         _not_one_of(_CODES, "code", answer.code)
@@ -216,6 +238,7 @@ _PROBLEMS: Mapping[type, Callable[[Any], str | None]] = {
     Sent: _of_sent,
     Found: _of_found,
     Noted: _of_noted,
+    Taken: _of_taken,
     Refused: _of_refused,
 }
 LARGEST = 2**63 - 1
@@ -264,9 +287,12 @@ def _not_seconds(answer: object, name: str) -> str | None:
     return f"{name}={value!r:.200}, no number of seconds"
 
 
-def _not_bool(answer: object, name: str) -> str | None:
-    value = getattr(answer, name)
-    return None if isinstance(value, bool) else f"{name}={value!r:.200}, not a bool"
+def _not_bool(answer: object, *names: str) -> str | None:
+    for name in names:
+        value = getattr(answer, name)
+        if not isinstance(value, bool):
+            return f"{name}={value!r:.200}, not a bool"
+    return None
 
 
 def _not_one_of(known: frozenset[Any], name: str, value: object) -> str | None:

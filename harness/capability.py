@@ -28,6 +28,8 @@ class Capability(StrEnum):
     """`suppress` and `unsuppress` keep a shared list."""
     COOLDOWN = "cooldown"
     """A delivery blocks the next one to the same contact for a while."""
+    INBOUND = "inbound"
+    """`receive` takes what contacts write, each message once, opt-outs in it included."""
     OVERRIDE = "override"
     """`override` lets a person skip a cooldown."""
     ALIASES = "aliases"

@@ -23,7 +23,7 @@ from .doors import (
     Settings,
     Transport,
 )
-from .messages import INTENT_HEADER, Endpoint, Message, MessageKind
+from .messages import INTENT_HEADER, Endpoint, Message, MessageKind, Received
 from .results import (
     Answer,
     Found,
@@ -34,6 +34,7 @@ from .results import (
     Released,
     SendState,
     Sent,
+    Taken,
 )
 
 
@@ -89,6 +90,10 @@ class FullMailbox(Mailbox, Protocol):
 
     def forward(self, message: Message) -> Sent | Refused:
         """Pass the message `Message.refers_to` on; a send in all else, its key too (spec: K8)."""
+        ...
+
+    def receive(self, event: Received) -> Taken | Refused:
+        """Take what a contact wrote, once; an opt-out in it is on the list first (spec: O4, C3)."""
         ...
 
 
@@ -196,12 +201,14 @@ __all__ = [
     "NoReply",
     "Noted",
     "Outgoing",
+    "Received",
     "Refused",
     "Rejected",
     "Released",
     "SendState",
     "Sent",
     "Settings",
+    "Taken",
     "Target",
     "Transport",
     "UsageError",

@@ -14,6 +14,7 @@ from typing import Any
 from .answers import (
     ContractBroken,
     check,
+    event_from_json,
     message_from_json,
     message_to_json,
     to_json,
@@ -112,7 +113,12 @@ class Kit:
             why = f"{f} is missing: connect() returned a {kind} without it, the target declares it"
             return NoReply(why=why), CONTRACT_BROKEN
         try:
-            raw = method(message_from_json(args["message"])) if f in SENDING else method(**args)
+            if f in SENDING:
+                raw = method(message_from_json(args["message"]))
+            elif f == "receive":
+                raw = method(event_from_json(args["event"]))
+            else:
+                raw = method(**args)
             answer = check(f, raw)
         except ContractBroken as error:
             return NoReply(why=str(error)), CONTRACT_BROKEN

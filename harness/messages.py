@@ -52,3 +52,24 @@ class Message:
     headers: Mapping[str, str] = field(default_factory=dict)
     endpoint: Endpoint = Endpoint.SEND
     refers_to: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Received:
+    """A message a contact wrote, as a webhook or a mailbox reader tells of it (spec: O4).
+
+    Args:
+        event_id: Its Message-ID; the same however often it is told of.
+        sender: Who wrote.
+        to: Which of our addresses it was written to.
+        subject: Subject line.
+        body: Plain text.
+        received_at_ms: When it arrived, where that was before now (spec: C7).
+    """
+
+    event_id: str
+    sender: str
+    to: str = ""
+    subject: str = ""
+    body: str = ""
+    received_at_ms: int | None = None

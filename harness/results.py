@@ -87,6 +87,24 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What became of a received message (spec: O4).
+
+    Args:
+        key: Recipient key of who wrote, or of who opted out by it.
+        first: True the first time only; only then may an agent's loop start. Its run id is made from
+            the event id, so that a restart resumes it.
+        opted_out: It took the contact off our mail, which is done already (spec: C3).
+        at_ms: When it was first taken.
+    """
+
+    key: str
+    first: bool
+    opted_out: bool
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
     """The operation was refused; the fields below `detail` are filled where the code needs them.
 
@@ -122,5 +140,5 @@ class NoReply:
     why: str
 
 
-Answer = Lease | Released | Sent | Found | Noted | Refused | NoReply
+Answer = Lease | Released | Sent | Found | Noted | Taken | Refused | NoReply
 """What a scenario sees of a call; a mailbox itself never returns `NoReply`, it raises."""

@@ -7,9 +7,8 @@ releases it afterwards, so nobody who gets the contact next can miss the opt-out
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from leaserace.harness.contract import Message, MessageKind, Noted
+from leaserace.harness.contract import Message, MessageKind, Noted, Received, Taken
 from leaserace.harness.points import point
 
 from .audit import Audit
@@ -23,45 +22,6 @@ from .suppression import OPT_OUT, Suppression
 from .wording import asks_to_stop
 
 EVENT_ID_LENGTH_MAX = 998
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Received:
-    """A message a contact wrote, as a webhook or a mailbox reader tells of it.
-
-    Args:
-        event_id: Its Message-ID; the same however often it is told of (spec: O4).
-        sender: Who wrote.
-        to: Which of our addresses it was written to.
-        subject: Subject line.
-        body: Plain text.
-        received_at_ms: When it arrived, where that was before now (spec: C7).
-    """
-
-    event_id: str
-    sender: str
-    to: str = ""
-    subject: str = ""
-    body: str = ""
-    received_at_ms: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
-    """What became of a received message.
-
-    Args:
-        contact: Recipient key of who wrote, or of who opted out.
-        first: True the first time only; only then may an agent's loop start (spec: O4). Its run id is
-            made from the event id, so that a restart resumes it.
-        opted_out: The contact is on the list now; nobody writes an answer.
-        at_ms: When it was first taken.
-    """
-
-    contact: str
-    first: bool
-    opted_out: bool
-    at_ms: int
 
 
 class OptOuts:
@@ -130,9 +90,11 @@ class Inbound:
             earlier = self._seen(tx, event_id)
             if earlier is not None:
                 return self._again(tx, earlier)
+            point("receive.seen", sender)
             taken = self._record(tx, event_id, sender, received)
+        point("receive.committed", taken.key)
         if taken.opted_out:
-            point("suppress.committed", taken.contact)
+            point("suppress.committed", taken.key)
         return taken
 
     def one_click(self, token: str, form: Mapping[str, str]) -> Noted:
@@ -168,7 +130,7 @@ class Inbound:
 
     def _again(self, tx: Transaction, row: InboundRow) -> Taken:
         self._note(tx, "repeated", row)
-        return Taken(contact=row.contact, first=False, opted_out=bool(row.reason), at_ms=row.at_ms)
+        return Taken(key=row.contact, first=False, opted_out=bool(row.reason), at_ms=row.at_ms)
 
     def _record(self, tx: Transaction, event_id: str, sender: str, received: Received) -> Taken:
         contact = self._opted_out(tx, sender, received)
@@ -182,7 +144,7 @@ class Inbound:
         if contact:
             self._suppression.put_on(tx, contact, OPT_OUT, received.received_at_ms)
         self._note(tx, "noted", row)
-        return Taken(contact=row.contact, first=True, opted_out=bool(contact), at_ms=row.at_ms)
+        return Taken(key=row.contact, first=True, opted_out=bool(contact), at_ms=row.at_ms)
 
     def _opted_out(self, tx: Transaction, sender: str, received: Received) -> str | None:
         """Whom the message takes off our mail, or None: by its address, or by its words (C6, O4)."""

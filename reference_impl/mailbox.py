@@ -14,10 +14,12 @@ from leaserace.harness.contract import (
     Lease,
     Message,
     Noted,
+    Received,
     Refused,
     Released,
     SendState,
     Sent,
+    Taken,
     Transport,
 )
 
@@ -28,7 +30,7 @@ from .cooldown import Cooldown
 from .escalation import Escalation
 from .idempotency import Keys
 from .identity import Identity, InvalidAddress
-from .inbound import Inbound, OptOuts, Received, Taken
+from .inbound import Inbound, OptOuts
 from .inquiry import Inquiry
 from .leases import Leases
 from .lint import Lint
@@ -229,16 +231,16 @@ class ReferenceMailbox:
             lambda: self._as_person("resume", person, {"reason": reason}, self._breaker.resume),
         )
 
-    def receive(self, received: Received, release_token: int | None = None) -> Taken | Refused:
+    def receive(self, event: Received, release_token: int | None = None) -> Taken | Refused:
         """Take a message a contact wrote, once; an opt-out in it is written first (spec: O4, C3).
 
         Args:
-            received: The message.
+            event: The message.
             release_token: Token of the caller's lease on the contact, to release it afterwards.
         """
-        taken = self._answered("receive", lambda: self._inbound.take(received))
+        taken = self._answered("receive", lambda: self._inbound.take(event))
         if release_token is not None and isinstance(taken, Taken):
-            self.release(taken.contact, release_token)
+            self.release(taken.key, release_token)
         return taken
 
     def opt_out(self, token: str, form: Mapping[str, str]) -> Noted | Refused:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ..contract import Answer, Found, Lease, NoReply, Noted, Refused, Released, Sent
+from ..contract import Answer, Found, Lease, NoReply, Noted, Refused, Released, Sent, Taken
 from ..simulation.subjects import AGENT_IDS
 from .hands import Told
 from .stands import Played
@@ -59,6 +59,9 @@ def answer_words(answer: Answer) -> str:
             return f"found {answer.state}"
         case Noted():
             return "noted"
+        case Taken():
+            opted_out = ", an opt-out" if answer.opted_out else ""
+            return f"taken{' before' if not answer.first else ''}{opted_out}"
         case Refused():
             return f"refused, {answer.code}"
         case NoReply():

@@ -17,7 +17,7 @@ from typing import Any
 from ..contract import Code, Settings
 from ..history import DeliveryEvent, FaultEvent, Operation, OpType
 from .claims import FOREVER, Claim, latest_ns
-from .people import Intent, Person, View
+from .people import Intent, Person, View, happened_ms
 
 SENDS_KEPT = 4
 """So few sends of a contact cost less to keep than to look through."""
@@ -207,10 +207,13 @@ def _blocks_nobody(op: Operation, place: int) -> bool:
 
 def _is_late(view: View) -> bool:
     """Whether it tells of an event older than what a person did since: it undoes nothing (spec: C7)."""
-    at_ms = view.op.args.get("event_at_ms")
-    return at_ms is not None and any(
-        lift.answer.get("at_ms", 0) > at_ms for lift in view.person.lifts
-    )
+    op = view.op
+    at_ms = happened_ms(op)
+    if at_ms is None and op.answer.get("first", True):
+        return False
+    if at_ms is None:  # an event that was taken then is told again
+        at_ms = op.answer["at_ms"] - 1
+    return any(lift.answer.get("at_ms", 0) > at_ms for lift in view.person.lifts)
 
 
 def _is_over(op: Operation, last: Operation) -> bool:
@@ -269,6 +272,15 @@ def _end_suppress(_: Ledger, view: View) -> None:
         view.person.banned = view.op
 
 
+def _end_receive(_: Ledger, view: View) -> None:
+    """An opt-out in what a contact wrote is a suppression (spec: O4, C3)."""
+    op = view.op
+    if op.type is OpType.FAIL or (op.type is OpType.OK and not op.answer.get("opted_out")):
+        _drop(view.person.bans, op)
+    elif op.type is OpType.OK and not _is_late(view):
+        view.person.banned = op
+
+
 def _end_unsuppress(_: Ledger, view: View) -> None:
     if view.op.type is OpType.FAIL:
         _drop(view.person.lifts, view.op)
@@ -285,6 +297,7 @@ _BEGIN: Mapping[str, Callable[[Ledger, View], None]] = {
     "release": _begin_under_lease,
     "send": _begin_send,
     "suppress": lambda _, view: view.person.bans.append(view.op),
+    "receive": lambda _, view: view.person.bans.append(view.op),
     "unsuppress": lambda _, view: view.person.lifts.append(view.op),
     "override": lambda _, view: view.person.overrides.append(view.op),
 }
@@ -293,6 +306,7 @@ _END: Mapping[str, Callable[[Ledger, View], None]] = {
     "renew": _end_under_lease,
     "release": _end_under_lease,
     "suppress": _end_suppress,
+    "receive": _end_receive,
     "unsuppress": _end_unsuppress,
     "override": _end_override,
 }

@@ -16,10 +16,19 @@ def normal_key(key: str | None) -> str:
     return "".join(key.split()).casefold() if key else ""
 
 
+def happened_ms(op: Operation) -> int | None:
+    """When what it tells of happened, where it says so (spec: C7)."""
+    args = op.args
+    at_ms: int | None = (
+        args["event"].get("received_at_ms") if op.f == "receive" else args.get("event_at_ms")
+    )
+    return at_ms
+
+
 def undoes(lift: Operation, ban: Operation) -> bool:
     """Whether a clearing can take a suppression away: told late, it takes only what is older (C7)."""
     told_ms = lift.args.get("event_at_ms")
-    banned_ms = ban.args.get("event_at_ms") or ban.answer.get("at_ms", 0)
+    banned_ms = happened_ms(ban) or ban.answer.get("at_ms", 0)
     return told_ms is None or told_ms >= banned_ms
 
 
@@ -213,4 +222,7 @@ def _ms(op: Operation) -> int:
 
 def _told(op: Operation) -> Hashable:
     """What an operation's own arguments and answer add to the picture."""
-    return (op.f, op.agent, op.type, op.code, op.args.get("token"), op.answer.get("token"))
+    return (op.f, op.agent, op.type, op.code, op.args.get("token"), *map(op.answer.get, _PICTURED))
+
+
+_PICTURED = ("token", "opted_out")

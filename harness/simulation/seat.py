@@ -22,6 +22,7 @@ NEEDS = {
     "send": Capability.SEND,
     "reply": Capability.REPLY,
     "forward": Capability.FORWARD,
+    "receive": Capability.INBOUND,
     "lookup": Capability.LOOKUP,
     "suppress": Capability.SUPPRESS,
     "unsuppress": Capability.SUPPRESS,

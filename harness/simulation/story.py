@@ -86,7 +86,10 @@ class _Teller:
         if event.f == "send":
             message: Mapping[str, Any] = value["message"]
             self._senders.setdefault(message["intent"], who)
-            return f"send {_short(message['intent'])} with token {message['token']}"
+            how = message.get("endpoint", event.f)
+            return f"{how} {_short(message['intent'])} with token {message['token']}"
+        if event.f == "receive":
+            return f"receive {value['event']['event_id']}"
         if event.f in {"renew", "release"}:
             return f"{event.f} token {value.get('token')}"
         if event.f == "suppress":
@@ -110,6 +113,8 @@ def _answer(event: OpEvent) -> str:
             return str(value.get("state"))
         case "Released":
             return "released"
+        case "Taken":
+            return "taken, the first" if value.get("first") else "taken before"
         case _:
             return "noted"
 

@@ -13,6 +13,7 @@ from .fan_out_partly_failed import fan_out_partly_failed
 from .foreign_release import foreign_release
 from .fresh_key_per_call import fresh_key_per_call
 from .grant_after_its_end import grant_after_its_end
+from .inbound_told_twice import inbound_told_twice
 from .key_window import key_window
 from .late_event import late_event
 from .late_renewal import late_renewal
@@ -47,6 +48,7 @@ __all__ = [
     "foreign_release",
     "fresh_key_per_call",
     "grant_after_its_end",
+    "inbound_told_twice",
     "key_window",
     "late_event",
     "late_renewal",

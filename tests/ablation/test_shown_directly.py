@@ -10,9 +10,11 @@ import pytest
 from leaserace.harness.contract import (
     Lease,
     Noted,
+    Received,
     Refused,
     Released,
     Sent,
+    Taken,
     Target,
 )
 from leaserace.harness.targets import load_target
@@ -364,6 +366,22 @@ def without_atomic_audit(target: Target) -> bool:
     bench.crash_at("audit.put_off", lambda: bench.box(A).acquire(JANE))
     granted = isinstance(bench.box(B).acquire(JANE), Refused)
     return granted and "granted" not in [each.decision for each in target.audit()]
+
+
+@shows
+def without_inbound_dedup(target: Target) -> bool:
+    box = Bench(target).full()
+    event = Received(event_id="<1@example.com>", sender=JANE, body="Sounds good.\n")
+    told = [box.receive(event), box.receive(event)]
+    return [isinstance(each, Taken) and each.first for each in told] == [True, True]
+
+
+@shows
+def without_opt_out_in_replies(target: Target) -> bool:
+    bench = Bench(target)
+    words = "Please unsubscribe me.\n"
+    bench.full().receive(Received(event_id="<1@example.com>", sender=JANE, body=words))
+    return isinstance(bench.send(bench.lease()), Sent)
 
 
 @shows

@@ -14,6 +14,8 @@ from leaserace.harness.answers import (
     ContractBroken,
     check,
     check_clock,
+    event_from_json,
+    event_to_json,
     from_json,
     message_from_json,
     message_to_json,
@@ -22,6 +24,7 @@ from leaserace.harness.answers import (
 from leaserace.harness.contract import (
     Answer,
     Code,
+    Endpoint,
     Found,
     FullMailbox,
     Lease,
@@ -30,10 +33,12 @@ from leaserace.harness.contract import (
     MessageKind,
     NoReply,
     Noted,
+    Received,
     Refused,
     Released,
     SendState,
     Sent,
+    Taken,
 )
 
 TEXT = st.text(max_size=6)
@@ -55,6 +60,7 @@ ANSWERS = st.one_of(
     st.builds(Sent, message_id=TEXT, status=COUNT, replay=st.booleans()),
     st.builds(Found, state=st.sampled_from(SendState), message_id=MAYBE_TEXT),
     st.builds(Noted, at_ms=COUNT),
+    st.builds(Taken, key=TEXT, first=st.booleans(), opted_out=st.booleans(), at_ms=COUNT),
     st.builds(
         Refused,
         code=st.sampled_from(Code),
@@ -76,7 +82,19 @@ MESSAGES = st.builds(
     intent=TEXT,
     kind=st.sampled_from(MessageKind),
     headers=st.dictionaries(TEXT, TEXT, max_size=2),
+    endpoint=st.sampled_from(Endpoint),
+    refers_to=MAYBE_TEXT,
 )
+EVENTS = st.builds(
+    Received,
+    event_id=TEXT,
+    sender=TEXT,
+    to=st.text(),
+    subject=st.text(),
+    body=st.text(),
+    received_at_ms=MAYBE_COUNT,
+)
+TAKEN = Taken(key="k", first=True, opted_out=False, at_ms=1)
 LEASE = Lease(key="k", owner="a", token=1, acquired_at_ms=1, expires_at_ms=2)
 SENT = Sent(message_id="<m>")
 FOUND = Found(state=SendState.DELIVERED)
@@ -104,6 +122,12 @@ def test_an_answer_survives_its_form_in_the_history(answer: Answer) -> None:
 @given(MESSAGES)
 def test_a_message_survives_its_form_in_the_history(message: Message) -> None:
     assert message_from_json(message_to_json(message)) == message
+
+
+@given(EVENTS)
+def test_what_a_contact_wrote_survives_its_form_in_the_history(event: Received) -> None:
+    """spec: O4"""
+    assert event_from_json(event_to_json(event)) == event
 
 
 @pytest.mark.parametrize(
@@ -135,6 +159,7 @@ def test_every_method_of_a_mailbox_has_its_answers() -> None:
         ("send", SENT),
         ("lookup", FOUND),
         ("suppress", Noted(at_ms=0)),
+        ("receive", TAKEN),
         *((f, Refused(code=Code.STORE_BUSY)) for f in ALLOWED),
     ],
 )
@@ -166,6 +191,10 @@ def _broken(answer: Any, **fields: Any) -> Any:
         ("send", _broken(SENT, replay="yes"), "replay='yes', not a bool"),
         ("lookup", _broken(FOUND, state="gone"), "unknown state='gone'"),
         ("suppress", Noted(at_ms=-1), "at_ms=-1"),
+        ("receive", _broken(TAKEN, key=""), "key='', not a text"),
+        ("receive", _broken(TAKEN, first=1), "first=1, not a bool"),
+        ("receive", _broken(TAKEN, opted_out=None), "opted_out=None, not a bool"),
+        ("receive", _broken(TAKEN, at_ms=None), "at_ms=None, not a whole number"),
         ("suppress", _broken(Refused(code=Code.SUPPRESSED), code="no"), "unknown code='no'"),
         ("acquire", _broken(LEASE, expires_at_ms=None), "expires_at_ms=None, not a whole number"),
         (

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from leaserace.harness.answers import event_to_json
 from leaserace.harness.contract import (
     Answer,
     Code,
@@ -15,8 +16,10 @@ from leaserace.harness.contract import (
     Lease,
     Message,
     NoReply,
+    Received,
     Refused,
     Sent,
+    Taken,
 )
 from leaserace.harness.history import AnyEvent, FaultEvent, History, OpEvent, OpType
 from leaserace.harness.kit import CONTRACT_BROKEN, RAISED, REPLY_LOST, Kit
@@ -137,6 +140,20 @@ def test_a_wrong_answer_to_a_reply_names_the_reply() -> None:
     answer = recorded.kit.call("send", "jane", {"message": forward})
     assert isinstance(answer, NoReply)
     assert answer.why.startswith("forward returned Lease(")
+
+
+def test_a_received_message_is_recorded_as_json_and_given_as_it_is() -> None:
+    """spec: O4"""
+    taken = Taken(key="jane@example.com", first=True, opted_out=False, at_ms=1)
+    recorded = Recorded(taken)
+    event = Received(event_id="<1@x>", sender="jane@example.com", body="Hello")
+    assert recorded.kit.call("receive", "jane", {"event": event_to_json(event)}) == taken
+    assert recorded.mailbox.heard == [("receive", event, {})]
+    invoke, done = recorded.ops
+    assert invoke.value == {
+        "event": {"event_id": "<1@x>", "sender": "jane@example.com", "body": "Hello"}
+    }
+    assert (done.type, done.value["first"]) == (OpType.OK, True)
 
 
 @pytest.mark.parametrize("as_json", [False, True])

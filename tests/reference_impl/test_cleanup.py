@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from leaserace.harness.contract import Code, Found, Refused, SendState
+from leaserace.harness.contract import Code, Found, Received, Refused, SendState
 from leaserace.reference_impl import cleanup
-from leaserace.reference_impl.inbound import Received
 from leaserace.reference_impl.orchestration import Run, SentTable
 from leaserace.reference_impl.records import (
     TABLES,

@@ -10,8 +10,16 @@ from typing import Any
 import pytest
 
 from leaserace.harness import points
-from leaserace.harness.contract import Code, Message, MessageKind, Noted, Refused, Sent
-from leaserace.reference_impl.inbound import Received, Taken
+from leaserace.harness.contract import (
+    Code,
+    Message,
+    MessageKind,
+    Noted,
+    Received,
+    Refused,
+    Sent,
+    Taken,
+)
 from leaserace.reference_impl.records import InboundRow, OptOutRow, SuppressionRow
 from leaserace.reference_impl.wording import asks_to_stop
 from tests.reference_impl.desk import JANE, Desk
@@ -54,7 +62,7 @@ def token_of(desk: Desk) -> str:
 def test_a_message_told_of_again_starts_nothing(desk: Desk) -> None:
     """By another worker, with other white space, a week later. spec: O4, X20"""
     assert take(desk, REPLY) == Taken(
-        contact=JANE, first=True, opted_out=False, at_ms=desk.clock.now_ms()
+        key=JANE, first=True, opted_out=False, at_ms=desk.clock.now_ms()
     )
     desk.clock.advance_ms(7 * DAY_MS)
     again = desk.mailbox("support-01").receive(replace(REPLY, event_id=" <1@acme.com>\n"))
@@ -169,7 +177,7 @@ def test_an_opt_out_by_mail_needs_no_words(desk: Desk) -> None:
         subject=f"unsubscribe {token_of(desk)}",
     )
     assert take(desk, opt_out) == Taken(
-        contact=JANE, first=True, opted_out=True, at_ms=desk.clock.now_ms()
+        key=JANE, first=True, opted_out=True, at_ms=desk.clock.now_ms()
     )
     assert is_suppressed(desk)
     assert not is_suppressed(desk, "jane@home.org")
