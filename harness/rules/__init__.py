@@ -7,6 +7,7 @@ from .contacts import OneKey
 from .contract import Expected, Kept
 from .cooldown import BindsAll, NoDoubleContact
 from .keys import PayloadBound, ReplayIsOriginal
+from .inbound import OncePerEvent
 from .leases import LiveAtSend, OneLive, ReleaseByHolder, RenewalHolds
 from .refusals import Explained
 from .sends import Arrived, MessageIdArrives, Once, StepsInOrder
@@ -32,6 +33,8 @@ ALL: tuple[type[Rule], ...] = (
     Wins,
     BindsAll,
     NoDoubleContact,
+    Decide,
+    OncePerEvent,
     StoreDecides,
     Explained,
     RefusalHasState,
