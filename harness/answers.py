@@ -98,7 +98,8 @@ def message_from_json(value: Mapping[str, Any]) -> Message:
 def event_to_json(event: Received) -> dict[str, Any]:
     """A received message as JSON; what is empty is left out."""
     value: dict[str, Any] = msgspec.to_builtins(event)
-    return {name: item for name, item in value.items() if item not in {None, ""}}
+    must = ("event_id", "sender")
+    return {name: item for name, item in value.items() if name in must or item not in {None, ""}}
 
 
 def event_from_json(value: Mapping[str, Any]) -> Received:
