@@ -9,6 +9,7 @@ from .cooldown import BindsAll, NoDoubleContact
 from .keys import PayloadBound, ReplayIsOriginal
 from .inbound import OncePerEvent
 from .leases import LiveAtSend, OneLive, ReleaseByHolder, RenewalHolds
+from .persons import Decide
 from .refusals import Explained
 from .sends import Arrived, MessageIdArrives, Once, StepsInOrder
 from .suppression import Wins
