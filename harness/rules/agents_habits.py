@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..history import OpType
-from .agents_slip import Act, Slip
+from .agents_slip import DAILY_AFTER_WINDOW, Act, Slip
 from .claims import MS
 
-DAILY_AFTER_WINDOW = "daily-after-window"
 OPT_OUT_LATE = "opt-out-late"
 
 

@@ -36,12 +36,14 @@ _UUID = re.compile(
     re.IGNORECASE,
 )
 _TIME = re.compile(
-    r"\d{4}-?\d{2}-?\d{2}[T _]?\d{2}:?\d{2}(:?\d{2})?([.,]\d+)?(Z|[+-]\d{2}:?\d{2})?"
-    r"|(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)"
-    r"|(?<!\d)\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?(?!\d)"
-    r"|(?<!\d)\d{9,19}(\.\d+)?(?!\d)"
+    r"(?<!\d)("
+    r"\d{9,19}(\.\d+)?"
+    r"|\d{4}-?\d{2}-?\d{2}[T _]\d{2}:?\d{2}(:?\d{2}([.,]\d+)?)?(Z|[+-]\d{2}:?\d{2})?"
+    r"|\d{4}-\d{2}-\d{2}"
+    r"|\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?"
+    r")(?!\d)"
 )
-"""A date, a time of day, both, or seconds, milliseconds or finer since an epoch."""
+"""Seconds, milliseconds or finer since an epoch, a date, a time of day, or both."""
 
 
 def before(act: Act) -> Iterable[Slip]:

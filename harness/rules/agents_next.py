@@ -8,7 +8,7 @@ from ..contract import Capability, Code, MessageKind
 from ..history import Operation, OpType
 from .agents_case import is_conflict, lease_refused_by
 from .agents_draft import Draft
-from .agents_slip import BLIND_RETRY, OLD_TOKEN, Act, Slip
+from .agents_slip import BLIND_RETRY, OLD_TOKEN, Act, Slip, repeats
 from .claims import FOREVER, MS, may_precede
 
 AT_ONCE_SHARE = 0.01
@@ -74,7 +74,7 @@ def _cooling(act: Act, draft: Draft) -> Slip | None:
     if early_ms <= 0:
         return None
     what = f"sent to {op.contact} {early_ms:.0f} ms before the end of the cooldown it was told of"
-    return Slip(what=what, ops=(cooling, op), habit=_retry_of(draft, cooling))
+    return Slip(what=what, ops=(cooling, op), habit=repeats(act, cooling))
 
 
 def _dead_token(act: Act, draft: Draft) -> Slip | None:
@@ -90,7 +90,7 @@ def _dead_token(act: Act, draft: Draft) -> Slip | None:
 _WHY_DEAD = {"release": "it had given that lease back", "acquire": "it held a newer lease"}
 
 
-def _silenced(act: Act, draft: Draft) -> Slip | None:
+def _silenced(act: Act, _: Draft) -> Slip | None:
     """`suppressed`: silence, whatever the lease, until the contact is taken off the list."""
     told, op = act.case.silenced, act.op
     if told is None:
@@ -99,7 +99,7 @@ def _silenced(act: Act, draft: Draft) -> Slip | None:
         if may_precede(lift, op) and (lift.end or FOREVER) > told.begin:
             return None
     what = f"sent to {op.contact} although it knew that the contact is suppressed"
-    return Slip(what=what, ops=(told, op), habit=_retry_of(draft, told))
+    return Slip(what=what, ops=(told, op), habit=repeats(act, told))
 
 
 def _not_looked_up(act: Act, draft: Draft) -> Slip | None:
@@ -110,16 +110,10 @@ def _not_looked_up(act: Act, draft: Draft) -> Slip | None:
     unknown, op = letter.unknown, act.op
     if letter.exists is not None:
         what = f"sent to {op.contact} again although the look-up told of a message id"
-        return Slip(what=what, ops=(unknown, letter.exists, op), habit=BLIND_RETRY)
+        return Slip(what=what, ops=(unknown, letter.exists, op), habit=repeats(act, unknown))
     told = unknown.code if unknown.answer.get("answer") == "Refused" else "no reply"
     what = f"sent to {op.contact} again after {told}, without a look-up"
-    return Slip(what=what, ops=(unknown, op), habit=BLIND_RETRY)
-
-
-def _retry_of(draft: Draft, refused: Operation) -> str:
-    """`blind-retry` where the refused message itself is sent again."""
-    is_send = "message" in refused.args
-    return BLIND_RETRY if is_send and draft.is_same_send(Draft(refused)) else ""
+    return Slip(what=what, ops=(unknown, op), habit=repeats(act, unknown))
 
 
 def _kind(op: Operation) -> str:
@@ -140,7 +134,7 @@ def after(act: Act) -> Iterable[Slip]:
     process.refuse(what, op)
     if told is not None:
         said = f"was told {told.code} ({Code(told.code or '').meaning.next_action})"
-        habit = BLIND_RETRY if act.draft is None else _retry_of(act.draft, told)
+        habit = BLIND_RETRY if act.draft is None else repeats(act, told)
         yield Slip(what=f"{said} and called {op.f} again", ops=(told, op), habit=habit)
 
 

@@ -71,4 +71,20 @@ DETACHED_RENEWAL = "detached-renewal"
 IGNORES_FAILED_RENEWAL = "ignores-failed-renewal"
 OLD_TOKEN = "old-token"  # noqa: S105 - a habit's name
 
-__all__ = ["Act", "Detector", "Slip"]
+DAILY_AFTER_WINDOW = "daily-after-window"
+
+
+def repeats(act: Act, earlier: Operation) -> str:
+    """The habit of who sends a message again that `earlier` sent, or "" where it is another message.
+
+    When the window of its key has closed, it is the next run of a schedule and no retry (spec: K5, O3).
+    """
+    if act.draft is None or "message" not in earlier.args:
+        return ""
+    if not act.draft.is_same_send(Draft(earlier)):
+        return ""
+    later_ns = act.op.invoked_ns - (earlier.completed_ns or 0)
+    return DAILY_AFTER_WINDOW if later_ns >= act.ledger.window_ns else BLIND_RETRY
+
+
+__all__ = ["Act", "Detector", "Slip", "repeats"]
