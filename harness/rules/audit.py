@@ -35,9 +35,10 @@ class RefusalHasState(Rule):
     Spec: R3, S7. For every refused call there is a record of the same actor, event and code, and of
     the same contact where its key is known. Its ``state`` shows why: the live lease for
     `contact_owned`, the list entry for `suppressed`, an end in the future for `cooldown_active`, a
-    higher stored token (of the lease, or as ``fence``) for `stale_fencing_token`, an end in the past for `lease_expired`. Records
-    nobody saw the answer of are welcome. A busy store had no transaction to write in. The records'
-    numbers rise, so that there is one commit order.
+    higher stored token (of the lease, or as ``fence``) for `stale_fencing_token`, an end in the past for `lease_expired`. Where
+    the state of a refused send shows that the contact is on the list, or the token stale, no weaker
+    refusal is told, and the reasons name it. Records nobody saw the answer of are welcome. A busy
+    store had no transaction to write in. The records' numbers rise, so that there is one commit order.
 
     Legal::
 
@@ -85,8 +86,11 @@ class RefusalHasState(Rule):
                 t=event.t,
             )
         self._seq = event.seq
+        state = record.get("state") or {}
         shown = _SHOWN.get(decision)
-        problem = shown and shown(record, record.get("state") or {})
+        problem = shown and shown(record, state)
+        if not problem and f == "send" and decision in _WEAKER:
+            problem = _left_unsaid(record, state)
         if problem:
             yield self.finding(
                 f"record {event.seq} of the audit log: {record['event']} of {record['actor']} was "
@@ -158,6 +162,31 @@ def _expired(record: Record, state: Record) -> str | None:
         return None
     return f"a lease that ends at {lease['expires_at_ms']}"
 
+
+def _left_unsaid(record: Record, state: Record) -> str | None:
+    """A stronger refusal than the one that was told, or one the reasons do not name (spec: S7)."""
+    decision, reasons = record["decision"], record.get("reasons") or ()
+    for code, weaker in ((Code.SUPPRESSED, _WEAKER), (Code.STALE_FENCING_TOKEN, _WEAKER[1:])):
+        if _SHOWN[code](record, state) is not None:
+            continue
+        if code == Code.STALE_FENCING_TOKEN and record.get("token") is None:
+            continue  # no token is no stale one
+        if decision in weaker and decision != code:
+            return f"that {code} holds too, which is stronger"
+        if reasons and code not in reasons:
+            return f"that {code} holds too, and the reasons do not name it"
+    return None
+
+
+_WEAKER = (
+    Code.SUPPRESSED,
+    Code.STALE_FENCING_TOKEN,
+    Code.LEASE_EXPIRED,
+    Code.NOT_HOLDER,
+    Code.COOLDOWN_ACTIVE,
+    Code.SENDING_HALTED,
+)
+"""Refusals of a send, strongest first (spec: S7)."""
 
 _ASKED_BY = {"dispatch": "send"}
 """Steps of the target that a call answers for: the last look before a hand-over is a send's."""

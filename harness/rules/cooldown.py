@@ -24,9 +24,13 @@ class _Cooling(Rule):
         return self.ledger.cooldown_ns - self.ledger.cooldown_slack_ns
 
 
+def _is_reply(view: View) -> bool:
+    return view.kind == MessageKind.TRANSACTIONAL
+
+
 def _may_skip(view: View) -> bool:
     """Whether the send may skip the cooldown: its kind, or an override that may be in force."""
-    if view.kind == MessageKind.TRANSACTIONAL:
+    if _is_reply(view):
         return True
     end = view.op.end or FOREVER
     return any(override.begin < end for override in view.person.overrides)
@@ -36,8 +40,8 @@ class BindsAll(_Cooling):
     """Of two messages to one contact inside a cooldown only one is accepted, whoever sends.
 
     Spec: C2, S5, S9. Authorisation reserves the cooldown at once, so calls that overlap can't both
-    pass. By intervals: both calls together must lie inside one cooldown. Transactional mail and a send
-    under an override (C4) may skip it; a replay sends nothing.
+    pass. By intervals: both calls together must lie inside one cooldown. Transactional mail may skip
+    it, and so may one send for each override (C4); a replay sends nothing.
 
     Legal::
 
@@ -58,18 +62,34 @@ class BindsAll(_Cooling):
     def settled(self, view: View) -> Iterable[Finding]:
         if not self.ledger.cooldown_ns or self.ledger.jumped or not view.is_executed:
             return
+        close: list[View] = []
+        begin_ns = self._begun_ns(view)
+        end_ns = view.op.completed_ns or FOREVER
         for other in view.person.sends:
             if other.op is view.op or (view.intent and other.intent == view.intent):
                 continue
-            end_ns = self._accepted_by_ns(other, view)
-            if end_ns is None:
+            accepted_ns = self._accepted_by_ns(other, view)
+            if accepted_ns is None:
                 continue
             self.exercised += 1
-            first_ns = min(self._begun_ns(other), self._begun_ns(view))
-            last_ns = max(end_ns, view.op.completed_ns or FOREVER)
-            if last_ns - first_ns < self._reach_ns and not (_may_skip(view) or _may_skip(other)):
-                yield self._fault(other, view)
-                return
+            first_ns, last_ns = min(self._begun_ns(other), begin_ns), max(accepted_ns, end_ns)
+            if last_ns - first_ns < self._reach_ns and not (_is_reply(view) or _is_reply(other)):
+                close.append(other)
+        if close and len(close) > self._leaves(close, view):
+            yield self._fault(close[0], view)
+
+    def _leaves(self, close: list[View], view: View) -> int:
+        """How many of these may have skipped the cooldown of another: one for each override (spec: C4).
+
+        All of them have to lie inside one cooldown, or each override may have served twice.
+        """
+        end = view.op.end or FOREVER
+        overrides = sum(override.begin < end for override in view.person.overrides)
+        if not overrides:
+            return 0
+        first_ns = min(self._begun_ns(each) for each in (*close, view))
+        last_ns = max(each.op.completed_ns or FOREVER for each in (*close, view))
+        return overrides if last_ns - first_ns < self._reach_ns else len(close)
 
     def _begun_ns(self, view: View) -> int:
         """When at the earliest it was let through: an earlier try of it may have been."""

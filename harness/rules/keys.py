@@ -8,10 +8,11 @@ from ..contract import Capability, Code, SendState
 from ..history import Operation, OpType
 from ..verdict import Finding
 from .base import Rule
-from .claims import is_before, may_precede
+from .claims import FOREVER, is_before, may_precede
 from .ledger import Intent, View
 
 _NEEDS = frozenset({Capability.SEND, Capability.IDEMPOTENCY})
+_NEVER_LEFT = frozenset({SendState.ABSENT, SendState.AUTHORIZED, SendState.WITHDRAWN})
 _RETRY_MAY_BE_TOLD = frozenset({Code.SEND_IN_PROGRESS, Code.STORE_BUSY, Code.NOT_AUTHORISED})
 
 
@@ -38,7 +39,8 @@ class ReplayIsOriginal(_Keyed):
     Spec: K2, K3, K5, K6, K10, S2. Message id and status are the original's, marked as a replay, for
     whoever asks and before any other check: a retry of a completed send is not refused because of a
     lease, a cooldown or a suppression. A message id told with an unknown outcome stays. A look-up
-    agrees.
+    agrees, and never says that nothing left once the message has arrived. Where the history's clock
+    is the store's own, a replay after the window is a finding too.
 
     Legal::
 
@@ -74,11 +76,28 @@ class ReplayIsOriginal(_Keyed):
         op = view.op
         if op.f != "send" or op.type is not OpType.OK or not op.answer.get("replay"):
             return
-        if not any(_may_be_original(each, op) for each in self._others(view)):
+        originals = [each for each in self._others(view) if _may_be_original(each, op)]
+        if not originals:
             yield self.finding(
                 f"{op.agent} was given a replay for key {view.key}, but no call can be its original",
                 op,
             )
+        elif self._is_after_window(view, originals):
+            yield self.finding(
+                f"{op.agent} was given a replay for key {view.key} after its window had ended",
+                *(each.op for each in originals),
+                op,
+            )
+
+    def _is_after_window(self, view: View, originals: Iterable[View]) -> bool:
+        """Whether the window of each was certainly over when the call was made, to the millisecond."""
+        if self.info.clock != "virtual" or self.ledger.jumped:
+            return False
+        return all(
+            each.op.type is OpType.OK
+            and view.op.invoked_ns - (each.op.completed_ns or FOREVER) >= self.ledger.window_ns
+            for each in originals
+        )
 
     def _answered(self, view: View, same: list[View]) -> Iterable[Finding]:
         if not self._in_window(view, same):
@@ -126,6 +145,15 @@ class ReplayIsOriginal(_Keyed):
         tries = self._others(view)
         if not self._in_window(view, tries):
             return
+        left = [each for each in tries if self._had_arrived(each, op)]
+        if left and op.answer.get("state") in _NEVER_LEFT:
+            yield self.finding(
+                f"{op.agent} looked key {view.key} up and was told {op.answer.get('state')}, "
+                f"but the message had arrived by then",
+                left[0].op,
+                op,
+            )
+            return
         for first in tries:
             if first.op.type is not OpType.OK or not is_before(first.op, op):
                 continue
@@ -140,6 +168,15 @@ class ReplayIsOriginal(_Keyed):
                     op,
                 )
             return
+
+    def _had_arrived(self, view: View, asked: Operation) -> bool:
+        """Whether the message of this try, and of no other key, was there before somebody asked."""
+        intent = self.ledger.intents.get(view.intent)
+        return (
+            intent is not None
+            and 0 < intent.delivered_ns < asked.invoked_ns
+            and all(each.key == view.key for each in intent.tries)
+        )
 
 
 def _difference(first: View, second: View) -> str | None:

@@ -183,8 +183,8 @@ class StepsInOrder(Rule):
 
     Spec: S8, K2, K10. It is dispatched only from `authorized`, delivered only once it was dispatched,
     and authorized again only if it was withdrawn or its key's window has closed: what may have been
-    handed over is never sent again by itself. The order is the target's own, so no interval excuses
-    anything.
+    handed over is never sent again by itself. All steps of one send name one Message-ID. The order is
+    the target's own, so no interval excuses anything.
 
     Legal::
 
@@ -207,6 +207,7 @@ class StepsInOrder(Rule):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self._last: dict[str, tuple[str, int]] = {}
+        self._named: dict[str, str] = {}
         self._window_ms = self.info.settings.key_window_s * 1000
 
     def decided(self, event: AuditEvent) -> Iterable[Finding]:
@@ -218,6 +219,14 @@ class StepsInOrder(Rule):
         last, last_ms = self._last.get(key, ("", 0))
         if last == SendState.DELIVERED and at_ms - last_ms >= self._window_ms:
             last = ""
+            self._named.pop(key, None)
+        named = (record.get("message_id") or "").strip("<> ")
+        if named and self._named.setdefault(key, named) != named:
+            yield self.finding(
+                f"record {event.seq} of the audit log: the send under {key} of {record['actor']} "
+                f"is {decision} as <{named}> and was <{self._named[key]}> before",
+                t=event.t,
+            )
         if last not in _BEFORE.get(decision, (last,)):
             yield self.finding(
                 f"record {event.seq} of the audit log: the send under {key} of {record['actor']} "
@@ -227,8 +236,8 @@ class StepsInOrder(Rule):
         self._last[key] = (decision, at_ms)
 
     def state(self) -> object:
-        """The last step of each send."""
-        return tuple(self._last.items())
+        """The last step of each send, and its Message-ID."""
+        return (tuple(self._last.items()), tuple(self._named.items()))
 
 
 _BEFORE = {
