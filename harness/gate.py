@@ -14,17 +14,21 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from .contention import contention, figures_of
+from .contention import contention, doubled, figures_of
 from .contract import Capability
 from .engine import Engine, RaceRun
+from .habits.assign import NONE, Assignments
 from .history import encode
 from .judging import not_applicable, result_of, unrun
 from .outcome import CanaryResult, Contention, RunOutcome
 from .own_scenarios import called
 from .scenario import REGISTRY, Scenario, Variant
 from .verdict import RaceResult, Verdict
+
+if TYPE_CHECKING:
+    from .agents.gate import Told
 
 LEAKS = "not run: the system leaks"
 CUT_OFF_MAX = 3
@@ -43,6 +47,7 @@ class Canary:
         scenario: Id of the scenario that shows it.
         variant: Name of the variant.
         rule: The rule that must find it.
+        agent: The twin is an agent: a callable of ours that takes the seat of the one under test.
     """
 
     twin: str
@@ -50,6 +55,7 @@ class Canary:
     scenario: str
     variant: str
     rule: str
+    agent: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +74,9 @@ class Plan:
         policy_file: A policy file, or None.
         command: ``gate`` or ``run``.
         every: Whether the gate was asked for every race, not only for those of its default.
+        agent: The agent under test, ``module:function``, or "" (spec: A).
+        situations: Only these situations of its; all if empty.
+        habits: Agents with a habit; they have it in the contention rounds.
     """
 
     target_name: str
@@ -81,12 +90,17 @@ class Plan:
     policy_file: Path | None = None
     command: str = "gate"
     every: bool = False
+    agent: str = ""
+    situations: tuple[str, ...] = ()
+    habits: Assignments = NONE
 
     def again(self, scenario: Scenario, variant: Variant, agents: int) -> str:
         """The command that runs one race of this plan again."""
-        if scenario.group == "contention":
+        if scenario.group == "agent":
+            parts = ["leaserace", "gate", "--agent", self.agent, "--situation", variant.name]
+        elif scenario.group == "contention":
             parts = ["leaserace", "gate", "--agents", f"{agents}..{agents}"]
-            parts += ["--seconds", f"{self.seconds:g}"]
+            parts += ["--seconds", f"{self.seconds:g}", *self._habits()]
         else:
             parts = ["leaserace", "run", called(scenario), "--variant", variant.name]
             parts += ["--agents", str(agents)]
@@ -98,11 +112,19 @@ class Plan:
         names = [called(scenario) for scenario in self.scenarios] if self.command == "run" else []
         only = ["--variant", self.variant] if self.variant else []
         parts = ["leaserace", self.command, *names, *only, "--agents", f"{low}..{high}"]
+        if self.agent:
+            parts += ["--agent", self.agent, *self._situations()]
         if self.every:
             parts.append("--all")
         if self.command == "gate":
-            parts += ["--seconds", f"{self.seconds:g}"]
+            parts += ["--seconds", f"{self.seconds:g}", *self._habits()]
         return shlex.join([*parts, *self._common()])
+
+    def _habits(self) -> list[str]:
+        return [part for text in self.habits.texts for part in ("--habit", text)]
+
+    def _situations(self) -> list[str]:
+        return [part for name in self.situations for part in ("--situation", name)]
 
     def _common(self) -> list[str]:
         policy = ["--policy", str(self.policy_file)] if self.policy_file else []
@@ -158,6 +180,7 @@ class _Run:
     notices: list[str] = field(default_factory=list)
     cut_off: int = 0
     never_up: bool = False
+    told: Told | None = None
 
     @property
     def stuck(self) -> str | None:
@@ -165,7 +188,8 @@ class _Run:
         if self.never_up:
             return "not run: the target did not come up"
         if self.cut_off >= CUT_OFF_MAX:
-            return f"not run: the target hung or died in {self.cut_off} races"
+            who = "target or the agent" if self.plan.agent else "target"
+            return f"not run: the {who} hung or died in {self.cut_off} races"
         return None
 
     def race(self, scenario: Scenario, variant: Variant, agents: int) -> RaceResult:
@@ -182,11 +206,15 @@ class _Run:
                 again=again,
             )
         else:
-            run = self._raced(scenario, variant, agents)
-            result, _ = result_of(run, again=again)
-            if scenario.group == "contention":
-                result = self._measured(run, result)
+            result = self._judged(self._raced(scenario, variant, agents), again)
         return self.take(result)
+
+    def _judged(self, run: RaceRun, again: str) -> RaceResult:
+        if run.scenario.group == "agent":
+            assert self.told is not None
+            return self.told.judge(run, again)
+        result, _ = result_of(run, again=again)
+        return self._measured(run, result) if run.scenario.group == "contention" else result
 
     def _raced(self, scenario: Scenario, variant: Variant, agents: int) -> RaceRun:
         run = self.engine.run(scenario, variant, agents=agents, rounds=self.plan.rounds)
@@ -207,7 +235,8 @@ class _Run:
             )
             verdict = Verdict.merge([result.verdict, Verdict.UNKNOWN])
             result = replace(result, verdict=verdict, reason=reason)
-        if result.verdict is Verdict.VALID and not figures.contended:
+        self.notices += doubled(run, self.plan.habits, result.duplicates)
+        if result.verdict is Verdict.VALID and not figures.contended and not self.plan.habits:
             self.notices.append(
                 f"{run.race}: not contended, one agent had hardly a turn; its green says little"
             )
@@ -245,6 +274,7 @@ def run_plan(
     started, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
     watcher = watcher or Silent()
     run = _Run(plan, open_engine(plan.target_name, run_dir), run_dir, watcher)
+    run.told = _told(plan.agent) if plan.agent else None
     watcher.begin(_count(plan))
     canary = _feed_canary(plan, run_dir, open_engine)
     if canary is not None:
@@ -268,6 +298,7 @@ def run_plan(
         elapsed_s=time.monotonic() - started,
         canary=canary,
         contention=tuple(run.contentions),
+        agent=run.told.report() if run.told is not None else None,
         versions=versions(),
         policy=_policy(plan, run.engine),
         notices=tuple(dict.fromkeys(run.notices)),
@@ -277,6 +308,8 @@ def run_plan(
 def _variants(plan: Plan, scenario: Scenario) -> list[Variant]:
     if scenario.group == "contention":
         return list(scenario.variants)
+    if scenario.group == "agent" and plan.situations:
+        return [each for each in scenario.variants if each.name in plan.situations]
     return [each for each in scenario.variants if plan.variant in ("", each.name)]
 
 
@@ -290,7 +323,10 @@ def _one_more(run: _Run, agents: int) -> None:
     """All races with this many agents; the later ones only if the first two hold (spec: T1)."""
     plan = run.plan
     leaking: dict[str, None] = {}
-    scenarios = [*plan.scenarios, *([contention(plan.seconds)] if plan.seconds else [])]
+    scenarios = [
+        *plan.scenarios,
+        *([contention(plan.seconds, plan.habits)] if plan.seconds else []),
+    ]
     for scenario in scenarios:
         for variant in _variants(plan, scenario):
             reason = run.stuck
@@ -328,11 +364,10 @@ def _feed_canary(
     started = time.monotonic()
     folder = run_dir / "canary"
     folder.mkdir(parents=True, exist_ok=True)
-    scenario = REGISTRY.get(canary.scenario)
-    assert scenario is not None
+    scenario = _scenario_of(canary)
     variant = next(each for each in scenario.variants if each.name == canary.variant)
-    engine = open_engine(canary.target, folder)
-    result, _ = result_of(engine.run(scenario, variant, agents=2))
+    run = open_engine(canary.target, folder).run(scenario, variant, agents=2)
+    result = _told(canary.agent).judge(run, "") if canary.agent else result_of(run)[0]
     rules = [finding.rule for finding in result.findings]
     return CanaryResult(
         twin=canary.twin,
@@ -340,7 +375,24 @@ def _feed_canary(
         caught=result.verdict is Verdict.INVALID and canary.rule in rules,
         seconds=time.monotonic() - started,
         detail=result.findings[0].message if result.findings else result.reason,
+        is_agent=bool(canary.agent),
     )
+
+
+def _scenario_of(canary: Canary) -> Scenario:
+    if canary.agent:
+        from .agents.gate import agent_scenario
+
+        return agent_scenario(canary.agent)
+    scenario = REGISTRY.get(canary.scenario)
+    assert scenario is not None
+    return scenario
+
+
+def _told(agent: str) -> Told:
+    from .agents.gate import Told
+
+    return Told(agent)
 
 
 def versions() -> dict[str, str]:
@@ -360,4 +412,5 @@ def _policy(plan: Plan, engine: Engine) -> Mapping[str, object]:
     """The lengths each scenario asks for, and the user's policy file."""
     lengths = {scenario.id: asdict(scenario.settings) for scenario in plan.scenarios}
     file = {"file": str(plan.policy_file)} if plan.policy_file else {}
-    return {"settings": lengths, "fixed": dict(engine.target.fixed), **file}
+    habits = {"habits": list(plan.habits.texts)} if plan.habits else {}
+    return {"settings": lengths, "fixed": dict(engine.target.fixed), **file, **habits}

@@ -28,6 +28,7 @@ class CanaryResult:
         caught: Whether that rule did.
         seconds: Wall-clock seconds until it was caught, or until it was given up.
         detail: What was seen, one sentence.
+        is_agent: The twin is an agent with a bad habit, not a mailbox.
     """
 
     twin: str
@@ -35,6 +36,7 @@ class CanaryResult:
     caught: bool
     seconds: float
     detail: str = ""
+    is_agent: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

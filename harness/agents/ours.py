@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from ..clocks import AgentClock
-from ..contract import Answer, Settings
+from ..contract import Answer, Sent, Settings
 from ..errand import Errand
 from ..habits import HABITS
 from .mailbox import AgentMailbox, StopSignal, answer_of
@@ -45,9 +45,15 @@ class TaskSeat:
         self.rng = random.Random(f"{task.run}:{task.attempt}")
 
     def call(self, f: str, contact: str, **args: Any) -> Answer:  # noqa: ARG002 - a seat's form
-        """One call of the mailbox."""
+        """One call of the mailbox; what is out is written down."""
         answer: Answer = answer_of(partial(getattr(self._mailbox, f), **args))
+        if isinstance(answer, Sent):
+            self.kept.setdefault(args["message"].intent, str(self.incarnation))
         return answer
+
+    def was_sent(self, intent: str) -> bool:
+        """Whether an earlier start of this run has sent it (spec: O1, layer two)."""
+        return int(self.kept.get(intent, self.incarnation)) < self.incarnation
 
     def running(self) -> bool:
         """Until it is to stop."""
@@ -79,7 +85,8 @@ def agent_of(habit: str) -> Callable[[AgentMailbox, AgentTask, StopSignal], None
 def _work(seat: TaskSeat, kind: type[Errand], messages: list[Assignment], task: AgentTask) -> None:
     """Write what is wanted of one contact, under one lease."""
     args = {"contact": messages[0].to, "address": messages[0].to, "run": task.run}
-    errand = kind(seat, args, task.kind)
+    own: Any = seat  # what an errand needs of a seat, and no more
+    errand = kind(own, args, task.kind)
     if any(OPT_OUT in each.inbound.lower() for each in messages):
         errand.opted_out = True
         errand.give_back()
@@ -99,14 +106,11 @@ def _write(seat: TaskSeat, errand: Errand, wanted: Assignment, *, keep: bool) ->
     """Draft, then write one message, unless the table of what was sent says that it is out."""
     if not seat.running():
         return False
-    if wanted.intent in seat.kept:
+    if seat.was_sent(wanted.intent):
         return True
     if wanted.drafting_s and not _draft(seat, errand, wanted.drafting_s):
         return False
-    if not errand.write(wanted.step, keep=keep):
-        return False
-    seat.kept[wanted.intent] = "sent"
-    return True
+    return errand.write(wanted.step, keep=keep)
 
 
 def _draft(seat: TaskSeat, errand: Errand, seconds: float) -> bool:

@@ -113,10 +113,12 @@ class Door:
         target: Name of the target the fork server loads ahead.
         folder: Where its own files go.
         import_s: How long importing the target may take.
+        agent: An agent under test that it loads ahead too, or "".
     """
 
-    def __init__(self, target: str, folder: Path, import_s: float) -> None:
+    def __init__(self, target: str, folder: Path, import_s: float, agent: str = "") -> None:
         self._target = target
+        self._agent = agent
         self._folder = folder
         self._import_s = import_s
         self._spare: list[Child] = []
@@ -135,13 +137,13 @@ class Door:
         _open_doors.append(self)
         if not first:
             self._watch.register(_fork_server_pid())
-        elif self._start_fork_server(self._target)["threads"]:
+        elif self._start_fork_server(self._target, self._agent)["threads"]:
             # A fork takes no threads along: let each process import such a target itself.
             self._watch.forget(_fork_server_pid())
             _end_fork_server()
             self._start_fork_server("")
 
-    def _start_fork_server(self, target: str) -> dict[str, Any]:
+    def _start_fork_server(self, target: str, agent: str = "") -> dict[str, Any]:
         """Start it, and wait until it has loaded the target.
 
         Returns:
@@ -153,7 +155,7 @@ class Door:
         assert self._watch is not None
         status = self._folder / "loaded.json"
         status.unlink(missing_ok=True)
-        with _fork_server_orders(target, status):
+        with _fork_server_orders(target, agent, status):
             multiprocess.forkserver.ensure_running()
         pid = _fork_server_pid()
         self._watch.register(pid)
@@ -233,7 +235,7 @@ def _is_zombie(pid: int) -> bool:
 
 
 @contextlib.contextmanager
-def _fork_server_orders(target: str, status: Path) -> Iterator[None]:
+def _fork_server_orders(target: str, agent: str, status: Path) -> Iterator[None]:
     """Hand the import path and the target over: the fork server starts with neither."""
     before = {name: os.environ.get(name) for name in (child.ORDERS, "PYTHONPATH")}
     path = [os.path.abspath(entry) for entry in sys.path]  # noqa: PTH100 - "" is the folder we are in
@@ -241,6 +243,7 @@ def _fork_server_orders(target: str, status: Path) -> Iterator[None]:
     os.environ[child.ORDERS] = json.dumps(
         {
             "target": target,
+            "agent": agent,
             "status": str(status.absolute()),
             "log": str(status.with_name("import.log").absolute()),
             "path": path,

@@ -32,6 +32,7 @@ class ProcessEngine:
         policy_file: A policy file of the user's.
         progress: Told what is being done, in a few words.
         smtp_port: Port of the receiving mailbox; 0 for any that is free.
+        agent: An agent under test that is loaded ahead, ``module:function``, or "".
         deadlines: How long things may take.
         searchable: Whether the receiving mailbox can be asked for a message by its Message-ID.
 
@@ -48,6 +49,7 @@ class ProcessEngine:
         policy_file: Path | None = None,
         progress: Callable[[str], None] | None = None,
         smtp_port: int = 0,
+        agent: str = "",
         deadlines: Deadlines | None = None,
         searchable: bool = False,
     ) -> None:
@@ -65,7 +67,7 @@ class ProcessEngine:
         self._smtp_port = smtp_port
         self._searchable = searchable
         self._deadlines = deadlines or Deadlines()
-        self._door = Door(target, self._run_dir / "door", self._deadlines.import_s)
+        self._door = Door(target, self._run_dir / "door", self._deadlines.import_s, agent)
         self.target = Target()
         """What the target declares of itself; it is loaded in other processes only."""
 

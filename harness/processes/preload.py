@@ -32,6 +32,17 @@ def target(name: str) -> Target:
     return _loaded[name]
 
 
+def _load_agent(name: str) -> None:
+    """Import an agent under test, once for all processes of a run.
+
+    Raises:
+        UsageError: It can't be called.
+    """
+    from ..agents import agent_called
+
+    agent_called(name).open().close()
+
+
 def _in_the_fork_server(orders: dict[str, Any]) -> None:
     """Load the target, say how it went, and leave no trace in the environment."""
     child.log_to(orders["log"])
@@ -39,16 +50,17 @@ def _in_the_fork_server(orders: dict[str, Any]) -> None:
     os.environ.pop("PYTHONPATH", None)
     if orders["pythonpath"]:
         os.environ["PYTHONPATH"] = orders["pythonpath"]
-    said = ""
+    said, what = "", f"target {orders['target']!r}"
     try:
         if orders["target"]:
             target(orders["target"])
+        if orders["agent"]:
+            what = f"agent {orders['agent']!r}"
+            _load_agent(orders["agent"])
     except UsageError as error:
         said = str(error)
     except BaseException as error:  # noqa: BLE001 - also sys.exit() in a user's module
-        said = (
-            f"target {orders['target']!r}: importing it ended with {type(error).__name__}: {error}"
-        )
+        said = f"{what}: importing it ended with {type(error).__name__}: {error}"
     gc.collect()
     gc.freeze()  # else each process copies every page its collector looks at
     status = Path(orders["status"])
