@@ -43,6 +43,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Prove that every missing safeguard is found.",
     ),
     "sweep": ("leaserace.harness.sweep.commands:sweep_", "Say how many agents a mailbox takes."),
+    "layers": (
+        "leaserace.harness.layers.commands:layers",
+        "Say which layer stops which duplicate.",
+    ),
     "judge": (
         "leaserace.harness.judge.commands:judge",
         "Judge an audit log of your own system.",

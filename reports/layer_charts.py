@@ -5,6 +5,7 @@ The same matrix gives the same bytes, as with the timeline.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal
 
 from leaserace.harness.layers.matrix import Matrix
@@ -22,7 +23,11 @@ GROUPS = ("", "one layer alone", "together", "all layers but one")
 EDGES = (1, 1 + len(ALONE), len(LAYOUTS) - len(WITHOUT))
 """Columns at which the next group begins."""
 GAP = 0.25
-DARK_FROM = 0.55
+ABOVE_PT = 42
+"""How far above its columns a group's name stands."""
+FULL = 1000.0
+"""Duplicates per 1,000 from which on the colour is full; it grows with the root, so that few show."""
+DARK_FROM = 0.6
 """Share of the scale from which on figures are written in white."""
 
 
@@ -43,7 +48,7 @@ def _figure(found: Matrix) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(
-        figsize=(13, 1.9 + 0.36 * len(found.rows)), layout="constrained", facecolor=_PAPER
+        figsize=(13, 2.4 + 0.36 * len(found.rows)), layout="constrained", facecolor=_PAPER
     )
     axes = figure.add_subplot()
     _cells(axes, found)
@@ -63,16 +68,14 @@ def _x(column: int) -> float:
 
 
 def _cells(axes: Axes, found: Matrix) -> None:
-    from matplotlib.colors import LinearSegmentedColormap, SymLogNorm
+    from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Rectangle
 
     colours = LinearSegmentedColormap.from_list("doubles", [_PAPER, palette.VIOLATION])
-    top = max(1000.0, *(cell.per_thousand for cell in found.cells.values()))
-    scale = SymLogNorm(linthresh=10.0, vmin=0.0, vmax=top)
     for line, row in enumerate(found.rows):
         for column, layout in enumerate(LAYOUTS):
             rate = found.cell(row.name, layout.name).per_thousand
-            share = float(scale(rate))
+            share = min(1.0, math.sqrt(rate / FULL))
             axes.add_patch(
                 Rectangle(
                     (_x(column), line), 1, 1, facecolor=colours(share), edgecolor="#D0D7DE", lw=0.6
@@ -93,7 +96,9 @@ def _names(axes: Axes, found: Matrix) -> None:
     axes.set_xlim(0, _x(len(LAYOUTS) - 1) + 1)
     axes.set_ylim(len(found.rows), 0)
     axes.set_xticks([_x(column) + 0.5 for column in range(len(LAYOUTS))])
-    axes.set_xticklabels([layout.name for layout in LAYOUTS], fontsize=8.5, color=_INK)
+    axes.set_xticklabels(
+        [layout.name.replace(" ", "\n") for layout in LAYOUTS], fontsize=8.5, color=_INK
+    )
     axes.xaxis.tick_top()
     axes.set_yticks([line + 0.5 for line in range(len(found.rows))])
     axes.set_yticklabels([row.name for row in found.rows], fontsize=9, color=_INK)
@@ -103,4 +108,14 @@ def _names(axes: Axes, found: Matrix) -> None:
     begins = (0, *EDGES)
     for begin, end, name in zip(begins, (*EDGES, len(LAYOUTS)), GROUPS, strict=True):
         middle = (_x(begin) + _x(end - 1) + 1) / 2
-        axes.text(middle, -1.15, name, ha="center", fontsize=9, fontweight="bold", color=_MUTED)
+        axes.annotate(
+            name,
+            (middle, 0),
+            (0, ABOVE_PT),
+            textcoords="offset points",
+            ha="center",
+            fontsize=9,
+            fontweight="bold",
+            color=_MUTED,
+            annotation_clip=False,
+        )

@@ -18,8 +18,8 @@ from .matrix import Matrix, measured, to_csv, to_json
 from .parts import load_parts
 from .table import table_text
 
-SENDS = 144
-"""Twice every kind of trouble at every place."""
+SENDS = 72
+"""Every kind of trouble at every place, for both kinds of mail."""
 WIDTH_PIPE = 100
 EXIT_FAILED = 1
 

@@ -64,9 +64,9 @@ def _rate(layout: Layout) -> Callable[[Matrix, str], float]:
 
 
 def _print_stopped(console: Console, found: Matrix) -> None:
-    """Who stopped what with all layers on, and what never arrived."""
+    """Who stopped what with all layers on, and of how many sends nothing arrived."""
     columns = [(SHORT.get(layer.value, layer.value), _stopped(layer)) for layer in Layer]
-    columns.append(("never sent", _all(lambda cell: 1000 * cell.missing / cell.sends)))
+    columns.append(("no mail", _all(lambda cell: 1000 * cell.missing / cell.sends)))
     title = "all layers on: further tries per 1,000 sends, by the layer that stopped them"
     _grid(console, found, title, columns)
 
