@@ -18,6 +18,8 @@ from .search import KINDS, SearchResult, search
 from .subjects import parse
 
 EXIT_FOUND, EXIT_UNKNOWN = 1, 4
+NOT_TRIED = "a busy store, a refusing transport, clocks that step back, time inside a transaction"
+"""What lies outside every bound; the other strategies draw it."""
 
 
 def exhaust(
@@ -76,7 +78,7 @@ def bound_of(result: SearchResult) -> str:
     return (
         f"bound {agents} agents, {bounds.faults} fault{'' if bounds.faults == 1 else 's'} ({kinds}), "
         f"time to {bounds.time_steps} deadline{'' if bounds.time_steps == 1 else 's'}, "
-        f"{result.calls_max} calls"
+        f"{result.calls_max} calls; not tried: {NOT_TRIED}"
     )
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 from ..contract import Answer, Capability, Message, NoReply, Settings
+from ..kit import Kit
 from ..scenario import Actor, Call, Contact, Engaged, NotReached, Playbook, Race
 from .driver import Driver
 from .seat import SimSeat
@@ -112,6 +113,7 @@ class SimActor(Actor):
         self._task = task
         self.id = task.id
         self._stops = 0
+        self._upon_connect: list[Callable[[Kit], None]] = []
 
     @property
     def task(self) -> Task:
@@ -123,8 +125,11 @@ class SimActor(Actor):
         pending = SimPending(self._race, self._task)
 
         def job(task: Task) -> None:
-            assert task.kit is not None
-            pending.put(task.kit.call(call.f, call.contact, call.args))
+            kit = task.kit
+            assert kit is not None
+            while self._upon_connect:
+                self._upon_connect.pop(0)(kit)
+            pending.put(kit.call(call.f, call.contact, call.args))
 
         self._race.drive(lambda: self._task.state in {State.IDLE, State.DEAD, State.STOPPED})
         if self._task.state is not State.IDLE:
@@ -157,12 +162,17 @@ class SimActor(Actor):
             self._task.state = State.IDLE
 
     def lose_next_reply(self) -> None:
-        assert self._task.kit is not None
-        self._task.kit.lose_next_reply()
+        self._tell(Kit.lose_next_reply)
 
     def slow_next_reply(self, seconds: float) -> None:
-        assert self._task.kit is not None
-        self._task.kit.slow_next_reply(seconds)
+        self._tell(lambda kit: kit.slow_next_reply(seconds))
+
+    def _tell(self, what: Callable[[Kit], None]) -> None:
+        """Tell its kit; after a restart there is none until its next call."""
+        if self._task.kit is not None:
+            what(self._task.kit)
+        else:
+            self._upon_connect.append(what)
 
     def skew(self, offset_s: float) -> float:
         world, clock = self._race.world, self._task.clock

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import leaserace.scenarios.beyond
 import leaserace.scenarios.six  # noqa: F401 - registers the races
-from leaserace.harness.contract import Target, UsageError
+from leaserace.harness.contract import Answer, Code, NoReply, Refused, Target, UsageError
 from leaserace.harness.judging import not_applicable, result_of
-from leaserace.harness.scenario import REGISTRY, Scenario, Variant
+from leaserace.harness.scenario import REGISTRY, Race, Scenario, Variant
 from leaserace.harness.simulation.again import run_schedule
 from leaserace.harness.simulation.engine import SimulationEngine
 from leaserace.harness.simulation.explore import Explorer, Plan
@@ -90,3 +92,23 @@ def test_a_race_has_schedules_of_its_own() -> None:
 def test_a_race_there_is_not_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="race"):
         parse(text)
+
+
+def test_a_reply_can_be_lost_right_after_a_restart(reference: Target) -> None:
+    """An agent that was started again and has not connected yet is told so when it does."""
+    answers: list[Answer] = []
+
+    def script(race: Race) -> None:
+        agent, person = race.agents[0], race.contact()
+        agent.kill()
+        agent.restart()
+        agent.lose_next_reply()
+        answers.extend(agent.acquire(person) for _ in range(2))
+
+    plain = Variant(name="plain")
+    race = replace(RACES[0][0], script=script, variants=(plain,), windows=())
+    SimulationEngine(reference, seed=1).run(race, plain, agents=2)
+    lost, owned = answers
+    assert isinstance(lost, NoReply)
+    assert isinstance(owned, Refused)
+    assert owned.code is Code.CONTACT_OWNED
