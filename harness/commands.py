@@ -18,6 +18,8 @@ import click
 from .contract import UsageError
 from .engine import Engine
 from .gate import Canary, Plan, Watcher, run_plan
+from .habits.assign import Assignments, role_of
+from .habits.option import habit_option, list_habits
 from .history import History
 from .outcome import RunOutcome
 from .own_scenarios import is_path, load_scenarios_from
@@ -139,6 +141,10 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--rounds", type=click.IntRange(1, 100_000), help="Rounds of every race.")
 @click.option("--all", "every", is_flag=True, help="Run every race, also those that take longer.")
+@habit_option(
+    "It changes the contention rounds, where agents act on their own; a race with a script says itself"
+    " what each agent does."
+)
 def gate(
     *,
     target: str,
@@ -151,6 +157,7 @@ def gate(
     seconds: float,
     rounds: int | None,
     every: bool,
+    habit_texts: tuple[str, ...],
 ) -> int:
     """Run the races against a mailbox and say whether an agent may be added.
 
@@ -169,8 +176,24 @@ def gate(
         canaries=load_canaries(),
         policy_file=policy_file,
         every=every,
+        habits=_habits(habit_texts, agents[1], seconds),
     )
     return carry_out(plan, report_dir, smtp_port=smtp_port, as_json=as_json)
+
+
+def _habits(texts: Sequence[str], agents: int, seconds: float) -> Assignments:
+    """Which agent of the contention rounds has which habit.
+
+    Raises:
+        UsageError: An assignment says nothing that can be, or there are no such rounds.
+    """
+    from .processes.engine import agent_ids
+
+    habits, ids = Assignments(texts), agent_ids(agents)
+    habits.check(ids, map(role_of, ids))
+    if habits and not seconds:
+        raise UsageError("--habit changes the contention rounds: give --seconds above 0")
+    return habits
 
 
 @click.command()
@@ -223,12 +246,16 @@ def run(
 
 
 @click.command(name="list")
+@click.option("--habits", is_flag=True, help="List the habits an agent can be given instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
-def list_(*, as_json: bool) -> int:
+def list_(*, habits: bool, as_json: bool) -> int:
     """List every race: what happens, what is expected, what a target must be able to do.
 
     Also which of them ``leaserace gate`` runs by default, and which only with ``--all``.
     """
+    if habits:
+        list_habits(as_json=as_json)
+        return 0
     scenarios = load_scenarios()
     if as_json:
         click.echo(json.dumps([_described(each) for each in scenarios], indent=2))

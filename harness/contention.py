@@ -1,17 +1,24 @@
-"""The contention round: all agents work the same contacts at once, and the rules watch (spec: T2)."""
+"""The contention round: all agents work the same contacts at once, and the rules watch (spec: T2).
+
+An agent with a habit goes about errands of its own on these contacts instead (spec: A3, K9).
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .contract import Capability, Lease, Message, Settings
 from .engine import RaceRun
+from .habits import Habit
+from .habits.assign import NONE, Assignments
+from .habits.trial import trial
 from .history import DeliveryEvent, Operation, OpType
 from .judging import conflicts
 from .outcome import Contention
-from .scenario import Race, Scenario, Seat, Variant, slug
+from .scenario import Contact, Race, Scenario, Seat, Variant, slug
 
 CONTENDED_SHARE_MIN = 0.2
 """Below this share of the slowest against the fastest agent, a round says little."""
@@ -19,10 +26,15 @@ RENEWALS = 0.25
 WAIT_S_MAX = 0.002
 WORK_S_MAX = 0.004
 """Longest time a lease is worked under before its call: without any, a quick lock is never met held."""
+SHORT_S = 0.15
+"""A length so short that what a habit does at its end is done within a round."""
 
 
 def contend(seat: Seat, args: Mapping[str, Any]) -> None:
     """Claim a contact, write, sometimes renew, release; on a conflict turn to another contact."""
+    if "habit" in args:
+        trial(seat, args)
+        return
     made = 0
     while seat.running():
         name, address = seat.rng.choice(args["contacts"])
@@ -51,26 +63,26 @@ def _message(address: str, token: int, intent: str) -> Message:
     )
 
 
-def contention(seconds: float) -> Scenario:
+def contention(seconds: float, habits: Assignments = NONE) -> Scenario:
     """The contention round as a scenario.
 
     Args:
         seconds: How long the agents go on.
+        habits: Agents with a habit; the lengths are then so short that each habit shows.
     """
 
     def script(race: Race) -> None:
         # As many contacts as agents: they meet often, and each finds work.
         contacts = [race.contact() for _ in race.agents]
-        shared = [[contact.name, contact.address] for contact in contacts]
-        plays = {
-            actor.id: {
-                "contacts": shared,
-                "prefix": slug(race.name),
-                "sends": Capability.SEND in race.capabilities,
-            }
-            for actor in race.agents
-        }
-        race.play(contend, plays, seconds)
+        own = {actor.id: habits.of(actor.id) for actor in race.agents}
+        again = [actor for actor in race.agents if (each := own[actor.id]) and each.restarts]
+        parts = 2 if again else 1
+        for part in range(parts):
+            for actor in again if part else ():
+                actor.kill()
+                actor.restart()
+            plays = {actor.id: _play(race, contacts, part, own[actor.id]) for actor in race.agents}
+            race.play(contend, plays, seconds / parts)
 
     return Scenario(
         id="contention",
@@ -79,7 +91,7 @@ def contention(seconds: float) -> Scenario:
         spec=("T2", "T3"),
         expected="no rule is broken, whoever wins",
         needs=frozenset({Capability.LEASE}),
-        settings=Settings(lease_s=5.0, cooldown_s=0.0),
+        settings=_lengths(habits),
         variants=(Variant(name="same contacts"),),
         rounds=1,
         windows=("agents met",),
@@ -87,6 +99,46 @@ def contention(seconds: float) -> Scenario:
         script=script,
         group="contention",
     )
+
+
+def _lengths(habits: Assignments) -> Settings:
+    """Lengths in force: long ones that nothing runs into, unless a habit is about just that."""
+    if not habits:
+        return Settings(lease_s=5.0, cooldown_s=0.0)
+    plain = Settings(lease_s=SHORT_S, cooldown_s=0.0)
+    if any(each.outlives_window for each in habits.habits):
+        return replace(plain, key_window_s=SHORT_S)
+    return plain
+
+
+def _play(
+    race: Race, contacts: Sequence[Contact], part: int, habit: Habit | None
+) -> dict[str, Any]:
+    """What an agent is given; one with a habit does the same errands again after a restart."""
+    shared = [[contact.name, contact.address] for contact in contacts]
+    if habit is not None:
+        can = sorted(race.capabilities)
+        return {"contacts": shared, "habit": habit.name, "run": slug(race.name), "can": can}
+    prefix = f"{slug(race.name)}.{part}" if part else slug(race.name)
+    return {"contacts": shared, "prefix": prefix, "sends": Capability.SEND in race.capabilities}
+
+
+def doubled(run: RaceRun, habits: Assignments, duplicates: int) -> list[str]:
+    """What is to be said of mail that a habit doubled though no rule of the mailbox is broken.
+
+    Args:
+        run: A contention round.
+        habits: Who had which habit.
+        duplicates: Messages that arrived again.
+    """
+    own = {agent: habits.of(agent) for agent in run.info.agents}
+    said = [f"{agent} ({habit.name})" for agent, habit in own.items() if habit and habit.doubles]
+    if not duplicates or not said:
+        return []
+    asked = f"asked for by {', '.join(said)} under another key or after its window"
+    return [
+        f"{run.race}: {duplicates} messages arrived again, {asked}: no mailbox joins such tries"
+    ]
 
 
 def figures_of(run: RaceRun) -> Contention:

@@ -75,6 +75,11 @@ def scheduled_digest(seat: Seat, args: Mapping[str, Any]) -> None:
     errand_of(seat, args).perform(work)
 
 
+def fan_out(seat: Seat, args: Mapping[str, Any]) -> None:
+    """Write to several recipients in one step, ``others`` beside the contact, each under its own key."""
+    errand_of(seat, args).perform(lambda errand: errand.write("news"))
+
+
 def opt_out(seat: Seat, args: Mapping[str, Any]) -> None:
     """The contact asks not to be written to: the list comes first (spec: C3)."""
     seat.call("suppress", args["contact"], address=args["address"], reason="opt-out")
@@ -101,12 +106,15 @@ PLAYBOOKS = {
     "support": support_reply,
     "sequence": five_step_sequence,
     "digest": scheduled_digest,
+    "fanout": fan_out,
     "optout": opt_out,
     "bounce": bounce,
     "override": override,
 }
 """Playbooks by the names used on the command line."""
 
+TO_MANY = frozenset({"fanout"})
+"""Playbooks that need further recipients."""
 PERSONS = frozenset({"optout", "bounce", "override"})
 """Playbooks of what comes in from outside: it may happen at any time, or never."""
 
@@ -115,12 +123,14 @@ __all__ = [
     "CONFLICTS_MAX",
     "PERSONS",
     "PLAYBOOKS",
+    "TO_MANY",
     "WELL_BEHAVED",
     "Effect",
     "Errand",
     "bounce",
     "draft",
     "errand_of",
+    "fan_out",
     "five_step_sequence",
     "opt_out",
     "override",

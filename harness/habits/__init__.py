@@ -6,7 +6,7 @@ playbook takes it by name from ``args["habit"]``, so any agent can have any habi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -37,6 +37,7 @@ class Habit:
         breaks: Rules of `leaserace.harness.rules` about agents that tell it; none if it is a good one.
         doubles: It doubles mail although the mailbox is correct; only a layer in the agent's own
             application stops it (spec: O1).
+        outlives_window: It shows only once the window of a key has closed.
         needs: What must happen for it to show, in a few words.
         reports: Public reports of the same fault, by number.
     """
@@ -48,6 +49,7 @@ class Habit:
     restarts: bool = False
     breaks: tuple[str, ...] = ()
     doubles: bool = False
+    outlives_window: bool = False
     needs: str = ""
     reports: tuple[str, ...] = ()
 
@@ -159,6 +161,7 @@ _ALL = (
         errand=DailyAfterWindow,
         breaks=("agent.habits",),
         doubles=True,
+        outlives_window=True,
         reports=("B48", "B49"),
     ),
     Habit(
@@ -192,10 +195,15 @@ def habit(name: str) -> Habit:
     """
     found = HABITS.get(name)
     if found is None:
-        near = get_close_matches(name, HABITS, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(HABITS)}"
-        raise UsageError(f"no habit is called {name[:60]!r}; {hint}")
+        raise UsageError(f"no habit is called {name[:60]!r}; {hint(name, HABITS)}")
     return found
 
 
-__all__ = ["HABITS", "Habit", "habit"]
+def hint(word: str, known: Iterable[str]) -> str:
+    """What may have been meant by a word that is none of those known."""
+    words = list(known)
+    near = [each for each in words if word and word in each] or get_close_matches(word, words, n=3)
+    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(words)}"
+
+
+__all__ = ["HABITS", "Habit", "habit", "hint"]

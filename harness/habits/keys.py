@@ -15,7 +15,7 @@ ATTEMPTS = 2
 """How often a step with one key over it is done."""
 WORDINGS = ("", " once more", ", just as we said", " (a gentle reminder)")
 """What a model makes of one sentence, try by try."""
-DASHES = ("-", "_", " ", "")
+DASHES = ("-", "_", "")
 """What a model writes where the key has a dash."""
 
 
@@ -51,12 +51,16 @@ class ModelWritesKey(Errand):
     """The model writes the key from memory; case, dashes and spaces drift (spec: K1, K3, K9).
 
     A mailbox folds case and strips the outer white space (K3); a dash that became another sign makes
-    another key.
+    another key. It becomes another at each try.
     """
+
+    _dash: str | None = None
 
     def key(self, step: str, message: Message) -> str:
         """The key as the model remembers it at this call."""
-        return drifted(message.key or "", self.seat.rng)
+        rng = self.seat.rng
+        self._dash = rng.choice([dash for dash in DASHES if dash != self._dash])
+        return drifted((message.key or "").replace("-", self._dash), rng)
 
 
 class RewordsBody(Errand):
@@ -109,12 +113,11 @@ class OneKeyForMany(Errand):
 
 
 def drifted(key: str, rng: random.Random) -> str:
-    """A key as a model writes it: the letters are right, the rest is nearly so.
+    """A key in another case and with a space around it, as a model writes it.
 
     Args:
-        key: As code would make it.
+        key: As it would be without.
         rng: The agent's draws.
     """
-    written = key.replace("-", rng.choice(DASHES))
-    written = rng.choice((str.lower, str.upper, str.title))(written)
+    written = rng.choice((str.lower, str.upper, str.title))(key)
     return rng.choice(("", " ")) + written + rng.choice(("", " "))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..contract import Answer, Code, Lease, Refused, Sent
-from ..errand import Errand
+from ..contract import Answer, Code, Lease, Message, Refused, Sent
+from ..errand import Errand, is_unknown
 
 BEATS = 4
 """How often a detached timer renews; more than one lease length together."""
@@ -84,9 +84,14 @@ class OptOutLate(Errand):
     for good (B96, B97, B98). Each message of this agent is answered with an opt-out.
     """
 
+    def call_send(self, message: Message) -> Answer:
+        """The opt-out comes in as the answer to whatever may have left."""
+        answer = super().call_send(message)
+        self.opted_out = isinstance(answer, Sent) or is_unknown(answer)
+        return answer
+
     def after_sent(self, step: str, answer: Sent) -> None:
-        """The opt-out comes in as the answer to the message."""
-        self.opted_out = True
+        """Known already."""
 
     def give_back(self) -> None:
         """In the wrong order."""

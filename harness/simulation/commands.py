@@ -13,15 +13,19 @@ import click
 
 from ..contract import Capability, Target, UsageError
 from ..fuzz.replaying import is_plan, replay_plan
+from ..habits.assign import Assignments
+from ..habits.option import habit_option
 from ..targets import load_target
 from .catalogue import EXHAUSTIVE
+from .doubled import doubled_in
 from .driver import Bounds
 from .explore import STRATEGIES, Hit, Nondeterministic, Plan, Statistics
+from .habits import subjects_with
 from .progress import figures, live
 from .run import Runner
 from .schedule import Schedule, load
 from .search import SearchResult
-from .subjects import POLICIES, parse
+from .subjects import HABIT, POLICIES, parse
 from .workers import explore_all
 
 EXIT_FOUND, EXIT_HARNESS, EXIT_UNKNOWN = 1, 3, 4
@@ -91,6 +95,10 @@ _policy_option = click.option(
     click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True),
     click.option("--shard", type=Shard(), default="1/1", help="This machine's share, such as 2/5."),
     click.option("--subject", "subjects", multiple=True, help="What runs, such as prog.ASL.AS."),
+    habit_option(
+        "It changes agents with playbooks, and only those with such an agent run; clients with programs and"
+        " races with scripts do not change."
+    ),
     click.option("--variant", "policies", multiple=True, type=click.Choice(list(POLICIES))),
     click.option("--keep-going", is_flag=True, help="Go on after a finding."),
     click.option(
@@ -118,6 +126,7 @@ def explore(
     workers: int,
     shard: tuple[int, int],
     subjects: tuple[str, ...],
+    habit_texts: tuple[str, ...],
     policies: tuple[str, ...],
     keep_going: bool,
     report_dir: Path,
@@ -132,6 +141,7 @@ def explore(
     loaded = _simulable(target)
     for subject in subjects:
         parse(subject)
+    subjects = subjects_with(Assignments(habit_texts), subjects)
     if seconds is None and schedules is None:
         seconds = SECONDS
     if strategy == "exhaustive":
@@ -215,6 +225,12 @@ def _say_statistics(plan: Plan, found: Statistics, *, as_json: bool) -> None:
     click.echo(f"  run twice   {found.twice}, all the same")
     for problem in found.problems:
         click.echo(f"  unknown     {problem}")
+    if found.doubled:
+        click.echo(
+            f"  doubled     {found.doubled:,} runs: mail arrived again, and no rule is broken:"
+        )
+        click.echo("              the agent asked for it, under another key or after its window")
+        click.echo(f"  the first   {replay_line(plan.target, found.doubling)}")
     if not found.hits:
         click.echo("  no finding; this is a sample, not a proof")
 
@@ -330,6 +346,9 @@ def replay(
     if outcome.findings:
         line = replay_line(target, read.to_text())
         click.echo(tell(outcome.events, outcome.findings, again=line))
+    elif HABIT in read.subject and (doubled := doubled_in(outcome.events)):
+        line = replay_line(target, read.to_text())
+        click.echo(tell(outcome.events, doubled, again=line))
     else:
         click.echo(f"no finding; {len(outcome.trail)} choices, trace {outcome.trace_hash()}")
     return EXIT_FOUND if outcome.findings else EXIT_UNKNOWN if outcome.problem else 0

@@ -21,6 +21,7 @@ import msgspec
 
 from ..contract import Target
 from .catalogue import draw_policy, draw_subject
+from .doubled import doubled_in
 from .driver import Bounds, Chooser
 from .fence import Fence, patched
 from .run import Outcome, Runner
@@ -29,7 +30,7 @@ from .sketch import Sketch
 from .strategies.pct import Pct
 from .strategies.replay import Diverged, Replay
 from .strategies.uniform import Uniform
-from .subjects import Subject, parse
+from .subjects import HABIT, Subject, parse
 
 STRATEGIES = ("portfolio", "random", "pct", "exhaustive")
 TWICE_EVERY = 512
@@ -126,6 +127,8 @@ class Statistics:
         by_strategy: Runs by strategy.
         by_rule: Runs with a finding, by the first rule.
         hits: The first run of each rule.
+        doubled: Runs in which agents with habits doubled mail though no rule is broken.
+        doubling: Schedule of the first of them, or "".
         problems: Why runs could not be judged, the first few.
         sketch: What `distinct` is estimated from.
     """
@@ -139,6 +142,8 @@ class Statistics:
     by_strategy: Counter[str] = field(default_factory=Counter)
     by_rule: Counter[str] = field(default_factory=Counter)
     hits: list[Hit] = field(default_factory=list)
+    doubled: int = 0
+    doubling: str = ""
     problems: list[str] = field(default_factory=list)
     sketch: list[int] = field(default_factory=list)
 
@@ -158,6 +163,8 @@ class Statistics:
         self.by_rule += other.by_rule
         known = {rule for hit in self.hits for rule in hit.rules[:1]}
         self.hits += [hit for hit in other.hits if hit.rules[0] not in known]
+        self.doubled += other.doubled
+        self.doubling = self.doubling or other.doubling
         self.problems = (self.problems + other.problems)[:5]
         merged = Sketch(self.sketch)
         merged.merge(other.sketch)
@@ -268,7 +275,7 @@ class Explorer:
         self._sketch.add(hash((zlib.crc32(f"{text}/{policy}".encode()), *outcome.trail)))
         if outcome.problem and len(found.problems) < 5:
             found.problems.append(f"{text} under {policy}: {outcome.problem}")
-        if outcome.findings:
+        if outcome.findings or HABIT in text:
             schedule = Schedule(
                 subject=text,
                 policy=policy,
@@ -276,7 +283,11 @@ class Explorer:
                 choices=tuple(outcome.trail),
                 coarse=coarse,
             )
-            self._take(schedule, chooser.name, outcome, time.perf_counter() - begun)
+            if outcome.findings:
+                self._take(schedule, chooser.name, outcome, time.perf_counter() - begun)
+            elif doubled_in(outcome.events):
+                found.doubled += 1
+                found.doubling = found.doubling or schedule.to_text()
         if found.schedules % TWICE_EVERY == 1:
             found.twice += 1
             check_twice(runner, subject, policy, outcome, coarse=coarse)

@@ -1,10 +1,11 @@
 """What a schedule runs: agents with playbooks, or with a program, on one person.
 
 A subject has a short text that stands in its schedules: ``play.sales.sales`` is two agents with the
-playbook ``sales`` (``sales-1``: one try or step; ``sales_0``: in the first spelling, ``sales_3``: to another person); ``prog.ASRL.ASL`` is two clients that make the calls their letters name, whatever
-they are answered. A mailbox must hold against both. ``@`` before a name makes it a second process under
-the first agent's id. ``race.stale_token.0.2`` is one round of a scenario's script: its first variant, two
-agents.
+playbook ``sales`` (``sales-1``: one try or step; ``sales_0``: in the first spelling, ``sales_3``: to
+another person; ``sales~uuid-per-call``: with this habit); ``prog.ASRL.ASL`` is two clients that make the
+calls their letters name, whatever they are answered. A mailbox must hold against both. ``@`` before a
+name makes it a second process under the first agent's id. ``race.stale_token.0.2`` is one round of a
+scenario's script: its first variant, two agents.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..contract import Settings, UsageError
-from ..playbooks import PERSONS, PLAYBOOKS
+from ..habits import habit
+from ..playbooks import PERSONS, PLAYBOOKS, TO_MANY
 from ..scenario import REGISTRY, Playbook, Scenario, Variant
 from .choices import AGENTS_MAX
 from .programs import LETTERS, program
@@ -32,6 +34,8 @@ SPELLINGS = (
     "johnroe+news@googlemail.com",
 )
 """Three spellings of each person; agent n uses the n-th of the first person unless it is told another."""
+HABIT = "~"
+"""Stands before an agent's habit."""
 EACH = 3
 """Spellings of one person."""
 
@@ -124,7 +128,7 @@ def parse(text: str) -> Subject:
         else make(text, index, name)
         for index, name in enumerate(names)
     )
-    names_used = dict.fromkeys(seat.args["contact"] for seat in seats)
+    names_used = dict.fromkeys(name for seat in seats for name in _contacts(seat.args))
     contacts = {name: spellings_of(PEOPLE.index(name)) for name in names_used}
     return Subject(text=text, seats=seats, contacts=contacts)
 
@@ -184,8 +188,14 @@ def _args(text: str, index: int, spelling: str) -> dict[str, Any]:
     }
 
 
+def _contacts(args: Mapping[str, Any]) -> list[str]:
+    """Everybody an agent writes to."""
+    return [args["contact"], *(contact for contact, _ in args.get("others", ()))]
+
+
 def _play_seat(text: str, index: int, name: str) -> SeatPlan:
-    name, _, spelling = name.partition("_")
+    named, tilde, habit_name = name.partition(HABIT)
+    name, _, spelling = named.partition("_")
     word, _, options = name.partition("-")
     playbook = PLAYBOOKS.get(word)
     if playbook is None:
@@ -194,11 +204,26 @@ def _play_seat(text: str, index: int, name: str) -> SeatPlan:
     if options:
         number = _number(text, options)
         args |= {"patience": number, "steps": number, "times": number}
+    if word in TO_MANY:
+        args["others"] = [list(pair) for pair in _others(args["contact"])]
+    if tilde:
+        args["habit"] = habit(habit_name).name
     person = word in PERSONS
     agent = f"{word}-in" if person else _agent_id(index)
     return SeatPlan(
-        agent=agent, playbook=playbook, args=args, optional=person, kind=f"{name} {args['address']}"
+        agent=agent,
+        playbook=playbook,
+        args=args,
+        optional=person,
+        kind=f"{name}{tilde}{habit_name} {args['address']}",
     )
+
+
+def _others(contact: str) -> list[tuple[str, str]]:
+    """The other persons and their first spellings."""
+    return [
+        (name, spellings_of(person)[0]) for person, name in enumerate(PEOPLE) if name != contact
+    ]
 
 
 def _program_seat(text: str, index: int, letters: str) -> SeatPlan:
