@@ -22,6 +22,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "gate": ("leaserace.harness.commands:gate", "Say whether an agent may be added to a mailbox."),
     "run": ("leaserace.harness.commands:run", "Run the races called NAME, on real processes."),
     "list": ("leaserace.harness.commands:list_", "List every race and what it expects."),
+    "crash": (
+        "leaserace.harness.crash.commands:crash",
+        "Kill agents inside their sends, and count what arrives.",
+    ),
     "report": (
         "leaserace.reports.commands:report",
         "Show a recorded run again and rebuild its files.",

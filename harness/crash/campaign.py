@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ..clocks import monotonic_ns
-from ..contract import Capability, Lease, Settings, Target
-from ..race import Actor, NotReached, Race
-from ..scenario import Scenario, Variant
+from ..contract import Capability, Lease, Settings
+from ..scenario import Actor, NotReached, Race, Scenario, Variant
 from .errand import ANSWERED, ANY, DIED, End, Errand
 
 RANDOM = Variant(name="random points")
@@ -22,6 +21,8 @@ AGAIN = 0.25
 KIT_POINTS = ("send.think", "send.invoked", "send.returned")
 """Points every target passes: the agent's own side of the call."""
 SETTINGS = Settings(lease_s=60.0, cooldown_s=0.0, transport_timeout_s=0.4, store_deadline_s=0.25)
+MARK = "killed.send"
+"""Of one send whose sender was killed: its key, where, how it ended, what arrived."""
 STEP_S = 0.2
 """Between two look-ups of what is not settled yet."""
 PATIENCE = 4.0
@@ -35,12 +36,14 @@ class Campaign:
     Args:
         kills: Sends whose sender is killed, at least once each.
         points: Where; probed in the first round if empty.
-        spare: Points a target declares, of which those that a send passes are taken.
+        declared: Points a target declares, of which those that a send passes are taken.
+        tell: Told how far it is.
     """
 
     kills: int
     points: Sequence[str] = ()
-    spare: Sequence[str] = ()
+    declared: Sequence[str] = ()
+    tell: Callable[[str], None] = lambda _: None
     _deck: list[str] = field(default_factory=list)
     _send_s: float = 0.0
 
@@ -59,7 +62,8 @@ class Campaign:
             for each in range(number)
             if (errand := _claimed(race, race.agents[each % len(race.agents)])) is not None
         ]
-        for errand in errands:
+        for each, errand in enumerate(errands):
+            self.tell(f"sender {race.round * BATCH + each + 1} of {self.kills} is killed")
             errand.die(race, self._draw(race), self._send_s)
             self._ask(race, errand)
         self._settle(race, errands)
@@ -78,7 +82,7 @@ class Campaign:
         errand.send(race)
         self._send_s = 1.2 * (monotonic_ns() - begun_ns) / 1e9
         if not self.points:
-            passed = [point for point in sorted(self.spare) if _passes(race, agent, point)]
+            passed = [point for point in sorted(self.declared) if _passes(race, agent, point)]
             self.points = (*KIT_POINTS, *passed, ANSWERED, ANY)
 
     def _draw(self, race: Race) -> str:
@@ -114,11 +118,14 @@ class Campaign:
                 self._ask(race, errand)
 
 
-def crash(campaign: Campaign, canary: Campaign) -> Scenario:
-    """The kill campaign as a scenario, with the variant the canary is fed to."""
+def crash_scenario(campaign: Campaign) -> Scenario:
+    """The kill campaign as a scenario, with the variant that a broken twin is fed to first."""
 
     def script(race: Race) -> None:
-        (canary if race.variant == CANARY.name else campaign).script(race)
+        if race.variant == CANARY.name:
+            Campaign(kills=CANARY_KILLS, points=tuple(CANARY.points)).script(race)
+        else:
+            campaign.script(race)
 
     return Scenario(
         id="crash",
@@ -135,11 +142,6 @@ def crash(campaign: Campaign, canary: Campaign) -> Scenario:
         script=script,
         group="crash",
     )
-
-
-def points_of(target: Target) -> tuple[str, ...]:
-    """Points that a send of this target may pass."""
-    return tuple(sorted(target.points))
 
 
 def _claimed(race: Race, agent: Actor) -> Errand | None:
@@ -193,8 +195,9 @@ def _tell(race: Race, errand: Errand) -> None:
     elif end is not End.LOST:
         race.require(f"messages that arrived, sender {where}", wanted=1, observed=arrived)
     race.mark(
-        "killed.send",
+        MARK,
         intent=errand.message.intent,
+        key=errand.message.key or "",
         points=errand.deaths,
         end=end.value,
         arrived=arrived,

@@ -22,7 +22,7 @@ from ..contract import (
     SendState,
     Sent,
 )
-from ..race import Actor, Contact, NotReached, Race
+from ..scenario import Actor, Contact, NotReached, Race, Stop
 
 DIED = "an agent was killed inside a send"
 ANSWERED = "after its answer"
@@ -89,16 +89,13 @@ class Errand:
         armed = moment not in (ANSWERED, ANY)
         stop = agent.kill_at(moment) if armed else None
         pending = agent.later.send(self.contact, self.message).start()
-        if stop is not None:
-            try:
-                stop.wait()
-            except NotReached:  # a replay passes few points
-                moment = ANSWERED
-        elif moment == ANY:
+        if stop is not None and not _strikes(stop):
+            moment = ANSWERED  # a replay passes few points
+        if moment == ANY:
             time.sleep(race.rng.uniform(0.0, within_s))
         if moment == ANSWERED:
             self._learn(race, pending.answer())
-        elif not pending.is_done():
+        elif stop is not None or not pending.is_done():
             race.window(DIED)
         agent.kill()
         race.mark("kill", intent=self.message.intent, point=moment)
@@ -137,3 +134,12 @@ class Errand:
         lease = self.agent.acquire(self.contact)
         if isinstance(lease, Lease):
             self.message = replace(self.message, token=lease.token)
+
+
+def _strikes(stop: Stop) -> bool:
+    """Whether the agent came by the point, and so is dead."""
+    try:
+        stop.wait()
+    except NotReached:
+        return False
+    return True

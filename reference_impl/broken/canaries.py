@@ -19,14 +19,27 @@ _RACES = (
     ("without_delivery", "retry_after_timeout", "reply lost", "sends.arrived"),
 )
 
-CANARIES: tuple[dict[str, str], ...] = tuple(
-    {
-        "twin": twin,
-        "target": f"leaserace.reference_impl.broken.{twin}:target",
-        "scenario": scenario,
-        "variant": variant,
-        "rule": rule,
-    }
-    for twin, scenario, variant, rule in _RACES
+_CRASHES = (
+    ("without_dispatching_state", "crash", "handed over", "sends.once"),
+    ("without_key_after_failure", "crash", "handed over", "sends.once"),
+    ("without_key_before_delivery", "crash", "handed over", "sends.once"),
 )
+
+
+def _canaries(shown: tuple[tuple[str, str, str, str], ...]) -> tuple[dict[str, str], ...]:
+    return tuple(
+        {
+            "twin": twin,
+            "target": f"leaserace.reference_impl.broken.{twin}:target",
+            "scenario": scenario,
+            "variant": variant,
+            "rule": rule,
+        }
+        for twin, scenario, variant, rule in shown
+    )
+
+
+CANARIES = _canaries(_RACES)
 """What `leaserace.harness.gate.Canary` is made from."""
+CRASH_CANARIES = _canaries(_CRASHES)
+"""The same for `leaserace crash`, whose twins lose or double what a crash leaves in doubt."""

@@ -1,0 +1,216 @@
+"""The command ``crash``."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import secrets
+import shlex
+import time
+from dataclasses import dataclass, replace
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..commands import common_options, exit_status, make_run_dir
+from ..engine import Engine
+from ..gate import Canary, Plan, Watcher, run_plan
+from ..history import History
+from ..judging import result_of
+from ..outcome import CanaryResult, RunOutcome
+from ..scenario import Scenario, Variant
+from ..verdict import Verdict
+from .campaign import CANARY, RANDOM, Campaign, crash_scenario
+from .tally import Row, figures, table, tally
+
+KILLS = 200
+KILLS_MAX = 1_000_000
+AGENTS_MAX = 5
+GROUP = "leaserace.crash_canaries"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kills(Plan):
+    """What a kill campaign is asked to do.
+
+    Args:
+        kills: Sends whose sender is killed.
+    """
+
+    kills: int
+
+    def whole(self) -> str:
+        """The command that runs it again."""
+        numbers = ["--kills", str(self.kills), "--agents", str(self.agents[1])]
+        return shlex.join(["leaserace", "crash", *numbers, *self._common()])
+
+    def again(self, scenario: Scenario, variant: Variant, agents: int) -> str:  # noqa: ARG002
+        """The same: there is one race only."""
+        return self.whole()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What stands on the command line beside the plan."""
+
+    plan: Kills
+    smtp_port: int
+    run_dir: Path
+
+
+def _target_option(command: Any) -> Any:
+    """The reference as it is killed is the default here."""
+    for param in command.params:
+        if param.name == "target":
+            param.default = "durable"
+    return command
+
+
+@_target_option
+@click.command()
+@common_options
+@click.option(
+    "--kills",
+    type=click.IntRange(1, KILLS_MAX),
+    default=KILLS,
+    show_default=True,
+    help="Sends whose sender is killed; some retries are killed too.",
+)
+@click.option(
+    "--agents",
+    type=click.IntRange(2, AGENTS_MAX),
+    default=2,
+    show_default=True,
+    help="How many agents.",
+)
+def crash(
+    *,
+    target: str,
+    policy_file: Path | None,
+    seed: int | None,
+    report_dir: Path,
+    smtp_port: int,
+    as_json: bool,
+    kills: int,
+    agents: int,
+) -> int:
+    """Kill agents inside their sends, start them again, and let them ask what became of it.
+
+    Each kill is a SIGKILL at a point of the send path that is drawn: those the target declares, those of
+    the agent's own side, after the answer, and at any instant. The restarted agent looks its key up and
+    tries again with the same key where that is right. Counted is what arrived: no message twice, none lost
+    that was said to be sent, and each outcome delivered, or unknown and then settled.
+
+    First a broken copy of the reference is killed too, and its duplicates must be found.
+    """
+    campaign = Campaign(kills=kills)
+    plan = Kills(
+        target_name=target,
+        scenarios=[crash_scenario(campaign)],
+        variant=RANDOM.name,
+        agents=(agents, agents),
+        seconds=0.0,
+        seed=secrets.randbelow(1_000_000) if seed is None else seed,
+        policy_file=policy_file,
+        command="crash",
+        kills=kills,
+    )
+    asked = Asked(
+        plan=plan, smtp_port=smtp_port, run_dir=make_run_dir(report_dir, "crash", plan.seed)
+    )
+    outcome, history = _carry_out(asked, campaign)
+    rows = tally(history)
+    if as_json:
+        click.echo(outcome.to_json().decode(), nl=False)
+    else:
+        _print(outcome, history, rows, asked.run_dir)
+    return exit_status(outcome)
+
+
+def _carry_out(asked: Asked, campaign: Campaign) -> tuple[RunOutcome, History]:
+    """Feed the canary, run the campaign, write the files."""
+    from ..processes.signals import terminated_as_exception
+
+    show = importlib.import_module("leaserace.reports.show")
+    files = importlib.import_module("leaserace.reports.files")
+    with terminated_as_exception(), contextlib.ExitStack() as stack:
+        watcher: Watcher = stack.enter_context(show.live())
+        canary = _feed_canary(asked, stack)
+
+        def open_engine(target: str, folder: Path) -> Engine:
+            engine = _engine(asked, stack, target, folder)
+            campaign.declared = tuple(sorted(engine.target.points))
+            campaign.tell = watcher.racing
+            if canary is not None:
+                watcher.canary(canary)
+            return engine
+
+        outcome = run_plan(
+            asked.plan, run_dir=asked.run_dir, open_engine=open_engine, watcher=watcher
+        )
+    history = History.load(asked.run_dir / "history.jsonl")
+    outcome = _counted(replace(outcome, canary=canary), tally(history))
+    files.write_all(outcome, history, asked.run_dir)
+    return outcome, history
+
+
+def _engine(asked: Asked, stack: contextlib.ExitStack, target: str, folder: Path) -> Engine:
+    from ..processes.engine import ProcessEngine
+
+    mine = target == asked.plan.target_name
+    engine: Engine = stack.enter_context(
+        ProcessEngine(
+            target=target,
+            run_dir=folder,
+            seed=asked.plan.seed,
+            policy_file=asked.plan.policy_file if mine else None,
+            smtp_port=asked.smtp_port if mine else 0,
+            searchable=True,
+        )
+    )
+    return engine
+
+
+def _feed_canary(asked: Asked, stack: contextlib.ExitStack) -> CanaryResult | None:
+    """Kill a broken twin, drawn by the seed: a campaign that can't find that finds nothing."""
+    twins = [Canary(**each) for entry in entry_points(group=GROUP) for each in entry.load()]
+    if not twins:
+        return None
+    twin = twins[asked.plan.seed % len(twins)]
+    started = time.monotonic()
+    folder = asked.run_dir / "canary"
+    folder.mkdir()
+    engine = _engine(asked, stack, twin.target, folder)
+    result, _ = result_of(engine.run(asked.plan.scenarios[0], CANARY, agents=2, rounds=1))
+    rules = [finding.rule for finding in result.findings]
+    return CanaryResult(
+        twin=twin.twin,
+        rule=twin.rule,
+        caught=result.verdict is Verdict.INVALID and twin.rule in rules,
+        seconds=time.monotonic() - started,
+        detail=result.findings[0].message if result.findings else result.reason,
+    )
+
+
+def _counted(outcome: RunOutcome, rows: list[Row]) -> RunOutcome:
+    """The outcome with the counts; each send is a round."""
+    counts = figures(rows)
+    races = tuple(
+        replace(race, figures=race.figures | counts, rounds=int(counts["sends"])) if rows else race
+        for race in outcome.races
+    )
+    return replace(outcome, races=races)
+
+
+def _print(outcome: RunOutcome, history: History, rows: list[Row], run_dir: Path) -> None:
+    show = importlib.import_module("leaserace.reports.show")
+    if rows:
+        for line in table(rows):
+            click.echo(line)
+        click.echo()
+    show.print_outcome(outcome, history, run_dir)
+
+
+__all__ = ["crash"]
