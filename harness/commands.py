@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from .agents.option import agent_options, plan_for_agent
 from .contract import UsageError
 from .engine import Engine
 from .gate import Canary, Plan, Watcher, run_plan
@@ -141,6 +142,7 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--rounds", type=click.IntRange(1, 100_000), help="Rounds of every race.")
 @click.option("--all", "every", is_flag=True, help="Run every race, also those that take longer.")
+@agent_options
 @habit_option(
     "It changes the contention rounds, where agents act on their own; a race with a script says itself"
     " what each agent does."
@@ -157,6 +159,8 @@ def gate(
     seconds: float,
     rounds: int | None,
     every: bool,
+    agent: str | None,
+    situations: tuple[str, ...],
     habit_texts: tuple[str, ...],
 ) -> int:
     """Run the races against a mailbox and say whether an agent may be added.
@@ -164,6 +168,9 @@ def gate(
     First a broken copy of the reference (the canary) is fed to the same code and must be caught. Then
     the six races and the quick ones of the others run on real processes, in their order, with one
     agent more at a time. If race 1 or 2 fails, the others are not run: the system leaks.
+
+    With --agent an agent of yours is judged instead: beside one of ours it is given every answer of the
+    protocol, and lost replies. With --target too, the six races come first.
     """
     scenarios = [each for each in load_scenarios() if every or each.by_default]
     plan = Plan(
@@ -178,6 +185,10 @@ def gate(
         every=every,
         habits=_habits(habit_texts, agents[1], seconds),
     )
+    if agent is not None:
+        plan = plan_for_agent(plan, agent, situations)
+    elif situations:
+        raise UsageError("--situation is one of an agent under test: give --agent too")
     return carry_out(plan, report_dir, smtp_port=smtp_port, as_json=as_json)
 
 
@@ -358,6 +369,7 @@ def _opener(
                 seed=plan.seed,
                 policy_file=plan.policy_file if target == plan.target_name else None,
                 smtp_port=smtp_port if target == plan.target_name else 0,
+                agent=plan.agent if target == plan.target_name else "",
             )
         )
         return engine

@@ -10,6 +10,7 @@ import msgspec
 from leaserace.harness.outcome import RunOutcome
 from leaserace.harness.verdict import RaceResult, Verdict
 
+from .agent import agent_markdown
 from .picture import Picture
 from .rows import Row, canary_sentence, headline, rows, verdict_sentences
 from .story import stories_text
@@ -75,6 +76,9 @@ def _head(outcome: RunOutcome) -> Iterator[str]:
 
 def _parts(outcome: RunOutcome, races: Mapping[str, Picture]) -> Iterator[Callable[[], str]]:
     """Makers of the sections, so that what is left out is not made."""
+    if outcome.agent is not None:
+        report = outcome.agent
+        yield lambda: "\n".join(agent_markdown(report)) + "\n"
     lines = rows(outcome.races)
     if lines:
         yield lambda: "\n".join(_table(lines)) + "\n"

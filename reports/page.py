@@ -15,6 +15,7 @@ from importlib.resources import files as resources
 from leaserace.harness.outcome import RunOutcome
 
 from . import sections
+from .agent_page import agent
 from .charts import charts
 from .duplicates import wrongs
 from .pagedata import island
@@ -55,6 +56,7 @@ def report_html(outcome: RunOutcome, races: Mapping[str, Picture]) -> bytes:
 
 def _body(outcome: RunOutcome, races: Mapping[str, Picture]) -> Iterable[str]:
     yield sections.verdict(outcome)
+    yield agent(outcome)
     yield sections.stories(outcome, races)
     yield sections.wrong(outcome, wrongs(outcome.races, races))
     yield sections.table(outcome)

@@ -123,14 +123,12 @@ def canary_sentence(canary: CanaryResult | None) -> str:
     if canary is None:
         return "Canary: none was run, so a silent gate proves less."
     twin, rule = visible(canary.twin), visible(canary.rule)
+    what = "an agent with a bad habit" if canary.is_agent else "a mailbox broken on purpose"
     if canary.caught:
-        return (
-            f"Canary: a mailbox broken on purpose ({twin}) was caught "
-            f"in {seconds(canary.seconds)} by {rule}."
-        )
+        return f"Canary: {what} ({twin}) was caught in {seconds(canary.seconds)} by {rule}."
     detail = f" {visible(canary.detail)}" if canary.detail else ""
     return (
-        f"Canary: a mailbox broken on purpose ({twin}) was NOT caught by {rule} "
+        f"Canary: {what} ({twin}) was NOT caught by {rule} "
         f"in {seconds(canary.seconds)}: do not trust this run.{detail}"
     )
 
@@ -174,6 +172,11 @@ def _meaning(outcome: RunOutcome) -> str:
         case Verdict.INVALID:
             broken = [race for race in outcome.races if race.verdict is Verdict.INVALID]
             names = listed(dict.fromkeys(race.scenario for race in broken))
+            if outcome.agent is not None and all(race.scenario == "agent" for race in broken):
+                return (
+                    f"In {len(broken)} of {count(len(outcome.races), 'situation')} the agent did what "
+                    "it must not. Do not add it to a shared mailbox until it is mended."
+                )
             return (
                 f"{len(broken)} of {count(len(outcome.races), 'race')} broke a rule ({names}). "
                 "Do not add an agent to this mailbox until it is mended."

@@ -27,6 +27,7 @@ RACES_MAX = 1_000
 RATES_MAX = 4
 
 _TITLES = {
+    "agent": "The agent",
     "stories": "What went wrong",
     "wrong": "What arrived",
     "races": "Races",

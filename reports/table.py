@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from leaserace.harness.outcome import RunOutcome
 from leaserace.harness.verdict import Verdict
 
+from .agent import print_agent, without_agent
 from .rows import Row, canary_sentence, headline, rows, verdict_sentences
 from .text import listed, visible
 
 if TYPE_CHECKING:
+    from rich.box import Box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -24,7 +26,7 @@ MASKS_MAX = 8
 
 _RULE_UNDER_HEAD = "\n".join(["    ", "    ", " -- ", "    ", "    ", "    ", "    ", "    "])
 
-_STYLE = {
+STYLE = {
     Verdict.VALID: "green",
     Verdict.INVALID: "bold red",
     Verdict.UNKNOWN: "bold yellow",
@@ -45,7 +47,7 @@ def table_text(
         every_variant: One line a race, also where all variants ended alike.
     """
     console = _console(max(40, width), colour=colour)
-    lines = rows(outcome.races, every_variant=every_variant)
+    lines = rows(without_agent(outcome).races, every_variant=every_variant)
     canary = outcome.canary
     if canary or outcome.command == "gate":
         caught = canary is not None and canary.caught
@@ -54,7 +56,9 @@ def table_text(
         console.print(_table(lines, console.width))
         _print_masks(console, lines)
         console.print()
-    console.print(headline(outcome), style=_STYLE[outcome.verdict])
+    if outcome.agent is not None:
+        print_agent(console, outcome.agent)
+    console.print(headline(outcome), style=STYLE[outcome.verdict])
     for sentence in verdict_sentences(outcome):
         console.print(sentence)
     file = console.file
@@ -78,13 +82,19 @@ def _console(width: int, *, colour: bool) -> Console:
     )
 
 
+def plain_box() -> Box:
+    """No lines but the one under the headers."""
+    from rich.box import Box
+
+    return Box(_RULE_UNDER_HEAD, ascii=True)
+
+
 def _table(lines: list[Row], width: int) -> Table:
-    from rich import box
     from rich.table import Table
 
     wide = width >= WIDE
     longest = max(len(part) for row in lines for part in row.name.split(" "))
-    table = Table(box=box.Box(_RULE_UNDER_HEAD, ascii=True), show_edge=False, pad_edge=False)
+    table = Table(box=plain_box(), show_edge=False, pad_edge=False)
     table.padding = (0, 1, 0, 0)
     table.add_column("race", overflow="fold", width=min(longest, width // 3))
     table.add_column("verdict", no_wrap=True, min_width=max(len(row.verdict) for row in lines))
@@ -103,7 +113,7 @@ def _table(lines: list[Row], width: int) -> Table:
 def _cells(row: Row, *, wide: bool) -> list[Text]:
     from rich.text import Text
 
-    style = _STYLE[row.verdict]
+    style = STYLE[row.verdict]
     name = Text(row.name.replace(" ", "\n", 1), style=style if row.verdict.exit_status else "")
     observed = row.observed or "-"
     seen = [Text(row.expected), Text(observed)]

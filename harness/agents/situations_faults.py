@@ -151,6 +151,7 @@ FAULTS = (
         spec=("O3", "K5"),
         lead=next_day,
         settings=SHORT_KEY,
+        again=True,
     ),
 )
 """Situations that are made by a fault, or by time."""

@@ -9,9 +9,10 @@ from typing import Any
 import msgspec
 
 from ..contract import Answer, Code, Lease, Refused, Sent, Settings
-from ..history import AnyEvent, FaultEvent, Operation
+from ..faults import Phase
+from ..history import FaultEvent, History, MarkEvent, Operation
 from ..scenario import Contact, Engaged, NotReached, Race, Seat, slug
-from .playing import UNDER_TEST, work
+from .playing import BEGIN, UNDER_TEST, work
 from .task import AgentTask, Assignment, task_to_json
 
 GIVEN_S = 3.0
@@ -39,6 +40,7 @@ class Situation:
         settings: Lengths.
         scripted: Method and code of an answer that a script gives, or None.
         fault: The fault that must have struck, or "".
+        again: It is about what the agent does when its run is started once more.
     """
 
     name: str
@@ -51,14 +53,26 @@ class Situation:
     settings: Settings = SETTINGS
     scripted: tuple[str, Code] | None = None
     fault: str = ""
+    again: bool = False
 
     def is_given(self, op: Operation) -> bool:
         """Whether this call got the answer."""
         return self.given is None or self.given(op)
 
-    def is_struck(self, event: AnyEvent) -> bool:
-        """Whether the fault it needs struck here."""
-        return isinstance(event, FaultEvent) and event.fault == self.fault
+    def moments(self, history: History) -> list[int] | None:
+        """When it came about, in nanoseconds; None where calls alone tell it."""
+        if self.fault:
+            return [
+                event.t
+                for event in history
+                if isinstance(event, FaultEvent)
+                and event.fault == self.fault
+                and event.phase == Phase.BEGIN
+            ]
+        if self.again:
+            begun = (e for e in history if isinstance(e, MarkEvent) and e.name == BEGIN)
+            return [event.t for event in begun][1:]
+        return None
 
 
 class Stage:

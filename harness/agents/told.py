@@ -42,7 +42,7 @@ def judged(run: RaceRun, result: RaceResult) -> tuple[RaceResult, AgentAnswer]:
     situation = SITUATIONS[run.variant.name]
     agent = run.info.agents[0]
     calls = [op for op in run.history.operations() if op.agent == agent]
-    given = [op for op in calls if situation.is_given(op)] if _is_struck(situation, run) else []
+    given, told = _given(situation, run.history, calls)
     raised = _ends(run.history, "raised")
     reason = "; ".join(dict.fromkeys([*raised, *_ends(run.history, "cut_off"), *_said(result)]))
     verdict = result.verdict
@@ -55,8 +55,8 @@ def judged(run: RaceRun, result: RaceResult) -> tuple[RaceResult, AgentAnswer]:
         situation=situation.name,
         answer=situation.answer,
         f=situation.f,
-        given=len(given),
-        did=tuple(_steps(calls, given)),
+        given=given,
+        did=tuple(_steps(told)),
         right=situation.right,
         verdict=verdict,
         why=_why(result.findings) or reason,
@@ -65,11 +65,21 @@ def judged(run: RaceRun, result: RaceResult) -> tuple[RaceResult, AgentAnswer]:
         scripted=bool(situation.scripted),
         race=run.race,
     )
-    return replace(result, verdict=verdict, reason=reason, rounds=len(given)), answer
+    return replace(result, verdict=verdict, reason=reason, rounds=given), answer
 
 
-def _is_struck(situation: Situation, run: RaceRun) -> bool:
-    return not situation.fault or any(situation.is_struck(event) for event in run.history)
+def _given(
+    situation: Situation, history: History, calls: Sequence[Operation]
+) -> tuple[int, Sequence[Operation]]:
+    """How often the situation came about, and the calls from there on, the answered one first."""
+    moments = situation.moments(history)
+    if moments is None:
+        given = [place for place, op in enumerate(calls) if situation.is_given(op)]
+        return len(given), calls[given[0] :] if given else ()
+    if not moments:
+        return 0, ()
+    begins = moments[0]
+    return len(moments), [op for op in calls if (op.completed_ns or begins) >= begins]
 
 
 def _never_given(situation: Situation, calls: Sequence[Operation]) -> tuple[Verdict, str]:
@@ -110,20 +120,27 @@ def _ops(findings: Sequence[Finding]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(op for finding in findings for op in finding.ops))
 
 
-def _steps(calls: Sequence[Operation], given: Sequence[Operation]) -> list[str]:
-    """The answered call, then what was called next, with the time between."""
-    if not given:
-        return []
-    first = calls.index(given[0])
-    told = [f"{given[0].f}: {outcome(given[0])}"]
-    for before, op in zip(calls[first:], calls[first + 1 :], strict=False):
-        if len(told) > STEPS_MAX:
-            told.append(f"and {len(calls) - first - len(told)} more calls")
-            break
-        waited_ns = op.invoked_ns - (before.completed_ns or before.invoked_ns)
-        waited = f"after {waited_ns / 1e9:.1f} s " if waited_ns >= _LONG_NS else ""
-        told.append(f"{waited}{op.f}: {outcome(op)}")
-    return told
+def _steps(calls: Sequence[Operation]) -> list[str]:
+    """Calls in words, with the time between; the same call again and again is one."""
+    told: list[tuple[str, str, int]] = []
+    before: Operation | None = None
+    for op in calls:
+        what = f"{op.f}: {outcome(op)}"
+        if told and told[-1][1] == what:
+            told[-1] = (told[-1][0], what, told[-1][2] + 1)
+        else:
+            told.append((_waited(before, op), what, 1))
+        before = op
+    words = [f"{waited}{what}{f' ({n} times)' if n > 1 else ''}" for waited, what, n in told]
+    more = len(words) - STEPS_MAX
+    return words if more <= 0 else [*words[:STEPS_MAX], f"and {more} more"]
+
+
+def _waited(before: Operation | None, op: Operation) -> str:
+    if before is None:
+        return ""
+    waited_ns = op.invoked_ns - (before.completed_ns or before.invoked_ns)
+    return f"after {waited_ns / 1e9:.1f} s " if waited_ns >= _LONG_NS else ""
 
 
 _LONG_NS = 50_000_000
