@@ -12,7 +12,9 @@ from .claims import FOREVER, is_before, may_precede
 from .ledger import Intent, View
 
 _NEEDS = frozenset({Capability.SEND, Capability.IDEMPOTENCY})
-_NEVER_LEFT = frozenset({SendState.ABSENT, SendState.AUTHORIZED, SendState.WITHDRAWN})
+_NEVER_LEFT = frozenset(
+    {SendState.ABSENT, SendState.AUTHORIZED, SendState.WITHDRAWN, SendState.CANCELLED}
+)
 _RETRY_MAY_BE_TOLD = frozenset({Code.SEND_IN_PROGRESS, Code.STORE_BUSY, Code.NOT_AUTHORISED})
 
 
@@ -236,7 +238,10 @@ class PayloadBound(_Keyed):
 
 
 def _was_executed(view: View, intents: Mapping[str, Intent]) -> bool:
+    """Whether the try sent its message for certain; another key of its caller's may have (K9)."""
     if view.op.type is OpType.OK:
         return True
     intent = intents.get(view.intent)
-    return view.op.type is not OpType.FAIL and intent is not None and intent.deliveries > 0
+    if view.op.type is OpType.FAIL or intent is None:
+        return False
+    return intent.deliveries >= len({each.key for each in intent.causes()})

@@ -245,6 +245,19 @@ def test_a_key_of_an_unknown_send_is_bound_if_its_message_arrived() -> None:
     assert illegal.findings(PayloadBound)
 
 
+def test_a_message_that_arrived_under_another_key_of_its_caller_binds_nothing() -> None:
+    """spec: K4, K9: only if each of its keys must have sent it."""
+    legal, illegal = Tape(), Tape()
+    for tape in (legal, illegal):
+        tape.sent(SALES, key="first")
+        tape.info(tape.invoke(SALES, "send", key="k"))
+    illegal.delivery()
+    for tape in (legal, illegal):
+        tape.sent(SALES, key="k", intent="i2")
+    assert not legal.findings(PayloadBound)
+    assert illegal.findings(PayloadBound)
+
+
 def test_a_key_is_free_for_another_payload_after_its_window() -> None:
     """spec: K5."""
     tape = Tape(key_window_s=10.0)
