@@ -13,7 +13,7 @@ from typing import ClassVar
 from ..contract import Capability
 from ..history import FaultEvent, MarkEvent, Operation
 from ..verdict import Finding
-from . import agents_habits, agents_keys, agents_next, agents_renewals
+from . import agents_again, agents_habits, agents_keys, agents_next, agents_renewals
 from .agents_draft import draft_of
 from .agents_seen import Seen
 from .agents_slip import Act, Detector, Slip
@@ -110,8 +110,8 @@ class NextAction(AgentRule):
 
     name = "agent.next_action"
     spec = ("A1", "R", "R1")
-    before = (agents_next.before,)
-    after = (agents_next.after,)
+    before = (agents_next.before, agents_again.before)
+    after = (agents_again.after,)
 
     def invoked(self, view: View) -> Iterable[Finding]:
         self.exercised += view.op.agent in self._agents
@@ -204,11 +204,12 @@ class Habits(AgentRule):
     spec = ("A3", "K9")
     before = (
         agents_next.before,
+        agents_again.before,
         agents_keys.before,
         agents_renewals.before,
         agents_habits.before,
     )
-    after = (agents_next.after, agents_renewals.after)
+    after = (agents_again.after, agents_renewals.after)
 
     def __init__(self, info: RaceInfo, ledger: Ledger) -> None:
         super().__init__(info, ledger)

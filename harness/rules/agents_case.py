@@ -101,7 +101,7 @@ class Case:
         self.row: list[Operation] = []
         self.dead: dict[int, Operation] = {}
         self.conflict: Operation | None = None
-        self.lease: Hashable = None
+        self.lease: tuple[Hashable, ...] = ()
         self.conflicts: list[Operation] = []
         self.cooling: Operation | None = None
         self.silenced: Operation | None = None
@@ -140,7 +140,7 @@ class Case:
             self._renewed(op)
         elif op.f == "release" and op.type is OpType.OK:
             self._bury(op.args.get("token"), op)
-        elif op.f == "suppress" and op.type is OpType.OK:
+        elif (op.f == "suppress" and op.type is OpType.OK) or op.answer.get("opted_out"):
             self.silenced = op
         if op.code == Code.STORE_BUSY:
             self.busy[op.f] = op
@@ -164,7 +164,7 @@ class Case:
             self._bury(self.held, op)
             self.held, self.grant, self.uses = op.answer["token"], op, 0
             self.dead.pop(op.answer["token"], None)
-            self.conflict, self.lease, self.conflicts = None, None, []
+            self.conflict, self.lease, self.conflicts = None, (), []
         elif is_conflict(op):
             lease = lease_refused_by(view)
             self.conflicts = [*(self.conflicts if lease == self.lease else ()), op][
@@ -195,10 +195,16 @@ def is_conflict(op: Operation) -> bool:
     return op.f == "acquire" and op.code in {Code.CONTACT_OWNED, Code.APPROVAL_REQUIRED}
 
 
-def lease_refused_by(view: View) -> Hashable:
+def lease_refused_by(view: View) -> tuple[Hashable, ...]:
     """What tells the lease that refused a claim from others: the agent's doubt is kept, not ours."""
+    return (view.op.answer.get("owner"), *leases_so_far(view))
+
+
+def leases_so_far(view: View) -> tuple[int | None, int]:
+    """What changes when the contact may have been granted anew, other than by this very call."""
     person = view.person
-    return (view.op.answer.get("owner"), person.top and person.top.token, len(person.asked))
+    others = sum(each is not view.op for each in person.asked)
+    return (person.top.token if person.top else None, others)
 
 
-__all__ = ["Case", "Letter", "is_conflict", "lease_refused_by"]
+__all__ = ["LOST", "UNKNOWN", "Case", "Letter", "is_conflict", "lease_refused_by", "leases_so_far"]

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Iterable
 
-from ..contract import Capability, Code, MessageKind
+from ..contract import Capability, MessageKind
 from ..history import Operation, OpType
-from .agents_case import is_conflict, lease_refused_by
 from .agents_draft import Draft
 from .agents_slip import BLIND_RETRY, OLD_TOKEN, Act, Slip, repeats
 from .claims import FOREVER, MS, may_precede
 
-AT_ONCE_SHARE = 0.01
-"""Who claims again within this share of a lease's length has waited for nothing (spec: R1)."""
 ROUNDING_NS = MS
 """A wait is rounded to the millisecond."""
-
-# -- at the begin of a call -------------------------------------------------------------------------
 
 
 def before(act: Act) -> Iterable[Slip]:
@@ -118,94 +113,3 @@ def _not_looked_up(act: Act, draft: Draft) -> Slip | None:
 
 def _kind(op: Operation) -> str:
     return Draft(op).kind
-
-
-# -- at the end of a call: the same refusal again shows that nothing was corrected -------------------
-
-
-def after(act: Act) -> Iterable[Slip]:
-    """What is wrong with a call that was refused just as one before."""
-    yield from _claimed_at_once(act)
-    what = _must_change(act)
-    if what is None:
-        return
-    op, process = act.op, act.process
-    told = process.refused.get(what)
-    process.refuse(what, op)
-    if told is not None:
-        said = f"was told {told.code} ({Code(told.code or '').meaning.next_action})"
-        habit = BLIND_RETRY if act.draft is None else repeats(act, told)
-        yield Slip(what=f"{said} and called {op.f} again", ops=(told, op), habit=habit)
-
-
-def _claimed_at_once(act: Act) -> Iterable[Slip]:
-    """`contact_owned`: a conflict is no error, so nothing is retried silently (spec: R1)."""
-    op, case = act.op, act.case
-    earlier = case.conflict
-    if earlier is None or not is_conflict(op) or lease_refused_by(act.view) != case.lease:
-        return
-    waited_ns = op.invoked_ns - (earlier.completed_ns or 0)
-    if waited_ns < AT_ONCE_SHARE * act.ledger.length_ms * MS:
-        owner = op.answer.get("owner") or "another agent"
-        what = f"claimed {op.contact} again at once, while the lease of {owner} lived on"
-        yield Slip(what=what, ops=(earlier, op), habit=BLIND_RETRY)
-
-
-def _must_change(act: Act) -> Hashable:
-    """What must be another one before the call may be made again, or None."""
-    about = _ABOUT.get(act.op.code or "")
-    if about is None or (about is _until and act.seen.ahead_ms is not None):
-        return None
-    return (act.op.code, *about(act))
-
-
-def _contact(act: Act) -> tuple[Hashable, ...]:
-    return (act.op.f, act.op.contact)
-
-
-def _key(act: Act) -> tuple[Hashable, ...]:
-    return (act.draft.folded if act.draft else act.view.key,)
-
-
-def _address(act: Act) -> tuple[Hashable, ...]:
-    return (act.draft.to if act.draft else act.op.args.get("address"),)
-
-
-def _message(act: Act) -> tuple[Hashable, ...]:
-    """Everything a lint looks at, so not the key, the token and the intent."""
-    message = act.op.args.get("message", {})
-    items = sorted((name, repr(value)) for name, value in message.items() if name not in _NO_LINT)
-    return tuple(items)
-
-
-_NO_LINT = frozenset({"token", "key", "intent"})
-
-
-def _conflict(act: Act) -> tuple[Hashable, ...]:
-    """Of a claim, the lease it ran into; of a send, the contact."""
-    lease = lease_refused_by(act.view) if act.op.f == "acquire" else None
-    return (act.op.f, act.op.contact, lease)
-
-
-def _until(act: Act) -> tuple[Hashable, ...]:
-    """Where the store's clock is not known, the same ``until`` again shows that it was too early."""
-    kind = act.draft.kind if act.draft else ""
-    return (act.op.contact, kind, act.op.answer.get("until_ms"))
-
-
-def _everything(act: Act) -> tuple[Hashable, ...]:
-    return (act.op.f,)
-
-
-_ABOUT: Mapping[str, Callable[[Act], tuple[Hashable, ...]]] = {
-    Code.KEY_REUSED: _key,
-    Code.KEY_INVALID: _key,
-    Code.KEY_MISSING: _contact,
-    Code.INVALID_ADDRESS: _address,
-    Code.INVALID_MESSAGE: _message,
-    Code.APPROVAL_REQUIRED: _conflict,
-    Code.SENDING_HALTED: _everything,
-    Code.NOT_AUTHORISED: _contact,
-    Code.COOLDOWN_ACTIVE: _until,
-}
-"""Code to what must change; where that stays as it was, the agent repeats what was refused."""

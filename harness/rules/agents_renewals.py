@@ -63,9 +63,6 @@ def after(act: Act) -> Iterable[Slip]:
     op, case = act.op, act.case
     if op.f == "renew":
         yield from _renewed(op, case)
-    elif op.f == "acquire" and op.type is OpType.OK:
-        if case.held is not None and not case.uses:
-            yield _unused(case, op)
     elif is_conflict(op) and lease_refused_by(act.view) == case.lease:
         yield from _repeated(op, case)
 
@@ -103,12 +100,5 @@ def _came_too_late(grant: Operation, ledger: Ledger) -> bool:
 
 
 def _kept(case: Case, grant: Operation) -> Slip:
-    if not case.uses:
-        return _unused(case)
-    return Slip(what=f"never gave its lease on {grant.contact} back", ops=(grant,))
-
-
-def _unused(case: Case, *more: Operation) -> Slip:
-    assert case.grant is not None
-    what = f"took a lease on {case.grant.contact}, sent nothing under it and did not give it back"
-    return Slip(what=what, ops=(case.grant, *more))
+    used = " and never" if case.uses else ", sent nothing under it and never"
+    return Slip(what=f"took a lease on {grant.contact}{used} gave it back", ops=(grant,))

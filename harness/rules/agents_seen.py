@@ -96,7 +96,7 @@ class Seen:
         process.case(op.contact).answered(view, draft)
         if op.f == "lookup" and op.type is OpType.OK:
             process.looked_up(op)
-        store_ms = op.answer.get("granted_at_ms") or op.answer.get("at_ms")
+        store_ms = op.answer.get("granted_at_ms")
         if store_ms:
             ahead_ms = store_ms - op.invoked_ns / MS
             self.ahead_ms = ahead_ms if self.ahead_ms is None else min(self.ahead_ms, ahead_ms)
