@@ -1,5 +1,6 @@
 """Rules over a history, one family a file; `ALL` in the order reports tell them."""
 
+from .agents import AGENT_RULES
 from .audit import RefusalHasState
 from .base import Rule
 from .clock import StoreDecides
@@ -40,6 +41,7 @@ ALL: tuple[type[Rule], ...] = (
     Explained,
     RefusalHasState,
     Expected,
+    *AGENT_RULES,
 )
 """Every rule; one whose capabilities a target lacks is left out and named."""
 
