@@ -68,6 +68,11 @@ class Seat(Protocol):
         """Write a mark of this agent's into the history."""
         ...
 
+    @property
+    def one_thread(self) -> bool:
+        """Whether calls must come from the thread the playbook runs in, as in the simulator."""
+        ...
+
     def stand_before(self, put: Callable[[Mailbox], Mailbox]) -> None:
         """Put something between this agent and its mailbox, until it starts again."""
         ...

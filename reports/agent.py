@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from leaserace.harness.outcome import AgentAnswer, AgentReport, RunOutcome
@@ -55,6 +56,12 @@ def sentences(report: AgentReport) -> Iterator[str]:
     if report.habits:
         named = (f"{name} ({count(many, 'answer')})" for name, many in report.habits.items())
         yield f"Habits recognised: {listed(named, limit=20)}."
+    skipped = sum(each.verdict is Verdict.NOT_APPLICABLE for each in report.answers)
+    if skipped:
+        yield (
+            f"{count(skipped, 'answer')} did not apply: the agent never makes that call. "
+            "They are not counted as passed."
+        )
     if any(each.scripted for each in report.answers):
         yield (
             "Scripted: no circumstance brings this answer about, so it was given once in the"
@@ -124,6 +131,4 @@ def without_agent(outcome: RunOutcome) -> RunOutcome:
     """The run without the races that are told in the agent's own table."""
     if outcome.agent is None:
         return outcome
-    from dataclasses import replace
-
     return replace(outcome, races=tuple(r for r in outcome.races if r.scenario != AGENT))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from leaserace.harness.outcome import CanaryResult, RunOutcome
 from leaserace.harness.verdict import RaceResult, Verdict
 
+from .agent import without_agent
 from .text import count, listed, rate_sentence, seconds, visible
 
 
@@ -154,7 +155,7 @@ def verdict_sentences(outcome: RunOutcome) -> list[str]:
             f"{count(outcome.late_hand_overs, 'message')} arrived after a newer grant though "
             "authorised before it: late, not duplicated."
         )
-    skipped = outcome.count(Verdict.NOT_APPLICABLE)
+    skipped = sum(race.verdict is Verdict.NOT_APPLICABLE for race in without_agent(outcome).races)
     if skipped and outcome.verdict is not Verdict.NOT_APPLICABLE:
         sentences.append(
             f"{count(skipped, 'race')} did not apply: the target lacks what they need. "

@@ -132,6 +132,7 @@ class RecordedMailbox:
     def __init__(self, seat: Seat, task: AgentTask, contacts: Iterable[Contact] = ()) -> None:
         self._seat = seat
         self._lock = threading.Lock()
+        self._thread = threading.get_ident()
         self._names = {_plain(form): each.name for each in contacts for form in each.spellings}
         self._intents = {_plain(each.to): each.intent for each in reversed(task.messages)}
         self._contact_of_key: dict[str, str] = {}
@@ -200,6 +201,9 @@ class RecordedMailbox:
         return self._call(f, self._contact(spelled), **args)
 
     def _call(self, f: str, contact: str, /, **args: Any) -> Any:
+        if self._seat.one_thread and threading.get_ident() != self._thread:
+            message = "the simulator has one thread: judge an agent with threads by leaserace gate"
+            raise RuntimeError(message)
         with self._lock:
             self._count()
             answer = self._seat.call(f, contact, **args)

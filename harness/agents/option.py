@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
+import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
     from ..gate import Plan
 
 REFERENCE = "reference"
+SECONDS = 5.0
+"""How long an agent is explored where nothing else is said."""
 
 
 def agent_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -71,6 +76,62 @@ def plan_for_agent(plan: Plan, agent: str, situations: Sequence[str]) -> Plan:
             for habit, name, situation in CANARY_AGENTS
         ],
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentRun:
+    """What ``leaserace explore --agent`` was asked for; arguments as its options."""
+
+    agent: str | None
+    target: str
+    situations: tuple[str, ...]
+    seed: int | None
+    seconds: float | None
+    schedules: int | None
+    policy_file: Path | None
+    report_dir: Path
+    as_json: bool
+    refused: tuple[str, ...] = ()
+
+
+def explore_with(asked: AgentRun) -> int:
+    """Explore an agent, write the run's files, show its table, return its exit status.
+
+    Raises:
+        UsageError: There is no agent, or an option was given that has no meaning with one.
+    """
+    from ..commands import exit_status, make_run_dir
+    from ..targets import load_target
+    from .exploring import Plan, explore_agent
+    from .under_test import agent_called
+
+    if asked.agent is None:
+        raise UsageError("--situation is one of an agent under test: give --agent too")
+    if asked.refused:
+        raise UsageError(f"{asked.refused[0]} says what other agents do: leave it out with --agent")
+    agent_called(asked.agent)
+    check_situations(asked.situations)
+    seconds = SECONDS if asked.seconds is None and asked.schedules is None else asked.seconds
+    seed = secrets.randbelow(1_000_000) if asked.seed is None else asked.seed
+    plan = Plan(
+        target=asked.target,
+        agent=asked.agent,
+        situations=asked.situations,
+        seed=seed,
+        seconds=seconds,
+        schedules=asked.schedules,
+        policy_file=asked.policy_file,
+    )
+    outcome, history = explore_agent(load_target(asked.target), plan)
+    run_dir = make_run_dir(asked.report_dir, "explore", seed)
+    history.save(run_dir / "history.jsonl")
+    importlib.import_module("leaserace.reports.files").write_all(outcome, history, run_dir)
+    if asked.as_json:
+        click.echo(outcome.to_json().decode(), nl=False)
+    else:
+        show = importlib.import_module("leaserace.reports.show")
+        show.print_outcome(outcome, history, run_dir)
+    return exit_status(outcome)
 
 
 def check_situations(names: Sequence[str]) -> None:

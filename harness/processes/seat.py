@@ -75,6 +75,11 @@ class ProcessSeat:
         """Write a mark of this agent's."""
         self._agent.mark(name, data)
 
+    @property
+    def one_thread(self) -> bool:
+        """Processes may have any number."""
+        return False
+
     def stand_before(self, put: Callable[[Mailbox], Mailbox]) -> None:
         """Put something between this agent and its mailbox."""
         self._agent.kit.mailbox = put(self._agent.kit.mailbox)

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from ..agents.option import AgentRun, agent_options, explore_with
 from ..contract import Capability, Target, UsageError
 from ..fuzz.replaying import is_plan, replay_plan
 from ..habits.assign import Assignments
@@ -100,6 +101,7 @@ _policy_option = click.option(
         " races with scripts do not change."
     ),
     click.option("--variant", "policies", multiple=True, type=click.Choice(list(POLICIES))),
+    agent_options,
     click.option("--keep-going", is_flag=True, help="Go on after a finding."),
     click.option(
         "--report",
@@ -127,6 +129,8 @@ def explore(
     shard: tuple[int, int],
     subjects: tuple[str, ...],
     habit_texts: tuple[str, ...],
+    agent: str | None,
+    situations: tuple[str, ...],
     policies: tuple[str, ...],
     keep_going: bool,
     report_dir: Path,
@@ -136,8 +140,24 @@ def explore(
 
     Who moves, lost replies, crashes, silent transports, opt-outs that come in, and the passing of time
     are choices; rules watch every run. Exit status 1 with a finding, 3 if a run made twice came out
-    differently.
+    differently. With --agent an agent of yours is led through its situations instead, again and again.
     """
+    if agent is not None or situations:
+        others = {"--subject": subjects, "--variant": policies, "--habit": habit_texts}
+        return explore_with(
+            AgentRun(
+                agent=agent,
+                target=target,
+                situations=situations,
+                seed=seed,
+                seconds=seconds,
+                schedules=schedules,
+                policy_file=policy_file,
+                report_dir=report_dir,
+                as_json=as_json,
+                refused=tuple(flag for flag, given in others.items() if given),
+            )
+        )
     loaded = _simulable(target)
     for subject in subjects:
         parse(subject)
