@@ -82,6 +82,11 @@ class SimSeat:
         """Write a mark of this agent's."""
         self._world.mark(name, self.id, **data)
 
+    @property
+    def one_thread(self) -> bool:
+        """Greenlets can only switch in their own thread."""
+        return True
+
     def stand_before(self, put: Callable[[Mailbox], Mailbox]) -> None:
         """Put something between this agent and its mailbox."""
         assert self._task.kit is not None
