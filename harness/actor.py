@@ -171,6 +171,10 @@ class Actor(ABC):
         """Ask what became of a message."""
         return self.later.lookup(contact, message).start().answer()
 
+    def cancel(self, contact: Contact, message: Message) -> Answer:
+        """Take a message back, sent or not."""
+        return self.later.cancel(contact, message).start().answer()
+
     def suppress(self, contact: Contact, reason: str = "opt-out", spelling: int = 0) -> Answer:
         """Put the contact on the suppression list."""
         return self.later.suppress(contact, reason, spelling).start().answer()
@@ -230,6 +234,10 @@ class Calls:
     def lookup(self, contact: Contact, message: Message) -> Call:
         """Ask what became of a message."""
         return self._call("lookup", contact, key=message.key)
+
+    def cancel(self, contact: Contact, message: Message) -> Call:
+        """Take a message back, sent or not (spec: X17)."""
+        return self._call("cancel", contact, key=message.key)
 
     def suppress(self, contact: Contact, reason: str = "opt-out", spelling: int = 0) -> Call:
         """Put the contact on the list."""

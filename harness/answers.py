@@ -36,6 +36,7 @@ ALLOWED: Mapping[str, tuple[type, ...]] = {
     "forward": (Sent, Refused),
     "receive": (Taken, Refused),
     "lookup": (Found, Refused),
+    "cancel": (Found, Refused),
     "suppress": (Noted, Refused),
     "unsuppress": (Noted, Refused),
     "override": (Noted, Refused),

@@ -22,6 +22,8 @@ class Capability(StrEnum):
     """`send` honours an idempotency key, and so does every other endpoint that sends (spec: K8)."""
     LOOKUP = "lookup"
     """`lookup` tells what became of an idempotency key."""
+    CANCEL = "cancel"
+    """`cancel` takes a send back, or says truthfully that it is too late."""
     MESSAGE_ID = "message_id"
     """`Sent.message_id` is the Message-ID header that the receiving side sees."""
     SUPPRESS = "suppress"

@@ -44,6 +44,7 @@ class Code(StrEnum):
     APPROVAL_REQUIRED = "approval_required"
     SENDING_HALTED = "sending_halted"
     NOT_AUTHORISED = "not_authorised"
+    SEND_CANCELLED = "send_cancelled"
 
     @property
     def meaning(self) -> CodeMeaning:
@@ -137,5 +138,10 @@ MEANINGS: Mapping[Code, CodeMeaning] = {
         http_status=403,
         when="the credential's scope does not cover this",
         next_action="ask a person with the scope to do it",
+    ),
+    Code.SEND_CANCELLED: CodeMeaning(
+        http_status=410,
+        when="the send under this key was cancelled",
+        next_action="drop the message; a new decision to send makes a new key",
     ),
 }

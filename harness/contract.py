@@ -92,6 +92,10 @@ class FullMailbox(Mailbox, Protocol):
         """Pass the message `Message.refers_to` on; a send in all else, its key too (spec: K8)."""
         ...
 
+    def cancel(self, key: str) -> Found | Refused:
+        """Take the send under this key back, also before it comes; the answer is true (spec: X17)."""
+        ...
+
     def receive(self, event: Received) -> Taken | Refused:
         """Take what a contact wrote, once; an opt-out in it is on the list first (spec: O4, C3)."""
         ...

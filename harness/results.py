@@ -69,11 +69,17 @@ class SendState(StrEnum):
     DELIVERED = "delivered"
     UNKNOWN = "unknown"
     WITHDRAWN = "withdrawn"
+    """It was not handed over; a try under the same key may run."""
+    CANCELLED = "cancelled"
+    """It was not handed over, and no try under the same key ever runs (spec: X17)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """Answer of a look-up by idempotency key."""
+    """Answer of a look-up or a cancellation by idempotency key.
+
+    A cancellation that succeeded says `SendState.CANCELLED`; any other state says that it came too late.
+    """
 
     state: SendState
     message_id: str | None = None

@@ -16,7 +16,15 @@ from .cooldown import Cooldown
 from .idempotency import Draft
 from .leases import Leases, Standing
 from .outcomes import cooldown_active, suppressed
-from .records import BudgetRow, HaltRow, OverrideRow, SendRow, SuppressionRow, TimelineRow
+from .records import (
+    BudgetRow,
+    CancelRow,
+    HaltRow,
+    OverrideRow,
+    SendRow,
+    SuppressionRow,
+    TimelineRow,
+)
 from .stores.protocol import Transaction
 from .suppression import Suppression
 
@@ -158,6 +166,19 @@ class Checks:
                 "settled_at_ms": row.settled_at_ms,
                 "same_payload": refused is None or refused.code is not Code.KEY_REUSED,
             },
+        )
+
+    def _note_cancelled(
+        self, tx: Transaction, draft: Draft, cancelled: CancelRow, refused: Refused
+    ) -> None:
+        self._audit.refused(
+            tx,
+            refused,
+            event="send",
+            key=draft.contact,
+            state={"cancelled_by": cancelled.agent, "cancelled_at_ms": cancelled.at_ms},
+            token=draft.message.token,
+            idempotency_key=draft.key,
         )
 
     def _note_authorised(self, tx: Transaction, row: SendRow, seen: Seen) -> None:

@@ -25,6 +25,7 @@ from leaserace.harness.contract import (
 
 from .audit import Audit
 from .budgets import Breaker, Budget
+from .cancelling import Cancelling
 from .cleanup import CleanUp
 from .cooldown import Cooldown
 from .escalation import Escalation
@@ -64,6 +65,7 @@ class Parts:
     inquiry: type[Inquiry] = Inquiry
     opt_outs: type[OptOuts] = OptOuts
     inbound: type[Inbound] = Inbound
+    cancelling: type[Cancelling] = Cancelling
     sending: type[Sending] = Sending
 
 
@@ -131,6 +133,15 @@ class ReferenceMailbox:
         self._inquiry = parts.inquiry(
             policy=policy, store=store, transport=transport, outbox=self._outbox
         )
+        self._cancelling = parts.cancelling(
+            agent=agent,
+            policy=policy,
+            store=store,
+            keys=self._keys,
+            outbox=self._outbox,
+            inquiry=self._inquiry,
+            audit=self._audit,
+        )
         self._sending = parts.sending(
             agent=agent,
             policy=policy,
@@ -146,6 +157,7 @@ class ReferenceMailbox:
             budget=self._budget,
             outbox=self._outbox,
             opt_outs=opt_outs,
+            cancelling=self._cancelling,
             audit=self._audit,
         )
 
@@ -178,6 +190,10 @@ class ReferenceMailbox:
     def lookup(self, key: str) -> Found | Refused:
         """Tell what became of the send under this key; asks the transport (spec: R, K1, S9)."""
         return self._answered("lookup", lambda: self._lookup(key))
+
+    def cancel(self, key: str) -> Found | Refused:
+        """Take the send under this key back, or say truthfully that it is too late (spec: X17)."""
+        return self._answered("cancel", lambda: self._cancelling.cancel(key))
 
     def suppress(
         self, address: str, reason: str, event_at_ms: int | None = None
@@ -260,10 +276,13 @@ class ReferenceMailbox:
         normal = self._keys.normalise(key)
         with self._store.transaction(self._deadline_s) as tx:
             row = self._outbox.find_settled(tx, normal)
+            cancelled = self._cancelling.find(tx, normal)
+        if row is not None and row.state is SendState.UNKNOWN:
+            row = self._inquiry.settle(row)
+        if cancelled is not None and (row is None or row.state is SendState.WITHDRAWN):
+            return Found(state=SendState.CANCELLED)
         if row is None:
             return Found(state=SendState.ABSENT)
-        if row.state is SendState.UNKNOWN:
-            row = self._inquiry.settle(row)
         known = row.state in MESSAGE_ID_KNOWN
         return Found(state=row.state, message_id=row.message_id if known else None)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from leaserace.harness.contract import Code, Refused
 
-from .records import HaltRow, LeaseRow, SendRow, SuppressionRow
+from .records import CancelRow, HaltRow, LeaseRow, SendRow, SuppressionRow
 
 if TYPE_CHECKING:
     from .lint import Fault
@@ -125,6 +125,13 @@ def budget_spent(agent: str, most: int, window_ms: int) -> Refused:
     return _refused(
         Code.APPROVAL_REQUIRED,
         f"{agent} made the {most} sends it may make in {window_ms} ms: a person has to approve more",
+    )
+
+
+def send_cancelled(key: str, cancelled: CancelRow) -> Refused:
+    """Somebody took it back, and it is never sent (spec: X17)."""
+    return _refused(
+        Code.SEND_CANCELLED, f"{cancelled.agent} cancelled {key!r} at {cancelled.at_ms}"
     )
 
 

@@ -178,6 +178,19 @@ class OptOutRow(Row, frozen=True, kw_only=True):
     until_ms: int
 
 
+class CancelRow(Row, frozen=True, kw_only=True):
+    """What goes by this idempotency key was cancelled, sent or not; kept for ever (spec: X17).
+
+    Args:
+        key: Idempotency key, normalised.
+        agent: Who cancelled it first.
+        at_ms: When.
+    """
+
+    agent: str
+    at_ms: int
+
+
 class Bucket(msgspec.Struct, frozen=True, kw_only=True):
     """What happened in one step of the circuit breaker's window (spec: O5)."""
 
@@ -282,6 +295,7 @@ TABLES: tuple[type[Row], ...] = (
     ConflictRow,
     InboundRow,
     OptOutRow,
+    CancelRow,
     TrafficRow,
     HaltRow,
     BudgetRow,

@@ -15,6 +15,7 @@ from leaserace.harness.points import point
 
 from .audit import Audit
 from .budgets import Breaker, Budget
+from .cancelling import Cancelling
 from .checks import Checks, Seen
 from .cooldown import Cooldown
 from .idempotency import STATUS_SENT, Draft, Keys
@@ -27,6 +28,7 @@ from .outbox import Outbox
 from .outcomes import (
     Refusal,
     rejected,
+    send_cancelled,
     send_in_progress,
     send_unknown,
     store_busy,
@@ -57,6 +59,7 @@ class Sending(Checks):
         budget: What the agent may do without a person (O5).
         outbox: Send records (S6, S8).
         opt_outs: Whom a message's opt-out belongs to (C6).
+        cancelling: Which keys were cancelled (X17).
         audit: The log.
     """
 
@@ -77,6 +80,7 @@ class Sending(Checks):
         budget: Budget,
         outbox: Outbox,
         opt_outs: OptOuts,
+        cancelling: Cancelling,
         audit: Audit,
     ) -> None:
         super().__init__(
@@ -98,6 +102,7 @@ class Sending(Checks):
         self._keys = keys
         self._outbox = outbox
         self._opt_outs = opt_outs
+        self._cancelling = cancelling
 
     def send(self, message: Message) -> Sent | Refused:
         """Send one message, or say what became of it.
@@ -156,13 +161,22 @@ class Sending(Checks):
     def _resolve_key(self, tx: Transaction, draft: Draft) -> Sent | Refused | None:
         """Step two: what an earlier try came to is answered before any other check (S2)."""
         row = self._keys.find(tx, draft.key)
-        if row is None:
+        if row is not None:
+            row = self._outbox.settle_overdue(tx, row)
+            answer = self._keys.answer(row, draft)
+            if answer is not None:
+                self._note_known(tx, draft, row, answer)
+                return answer
+        return self._check_cancelled(tx, draft)
+
+    def _check_cancelled(self, tx: Transaction, draft: Draft) -> Refused | None:
+        """What was taken back is not sent, however late its try comes (spec: X17)."""
+        cancelled = self._cancelling.find(tx, draft.key)
+        if cancelled is None:
             return None
-        row = self._outbox.settle_overdue(tx, row)
-        answer = self._keys.answer(row, draft)
-        if answer is not None:
-            self._note_known(tx, draft, row, answer)
-        return answer
+        refused = send_cancelled(draft.key, cancelled)
+        self._note_cancelled(tx, draft, cancelled, refused)
+        return refused
 
     def _record(
         self, tx: Transaction, draft: Draft, seen: Seen, refusals: list[Refused]
@@ -206,6 +220,9 @@ class Sending(Checks):
         current = self._keys.find(tx, row.key) or row
         answer = self._keys.answer(current, draft)
         if answer is None:
+            cancelled = self._check_cancelled(tx, draft)
+            if cancelled is not None:
+                return cancelled
             answer = send_in_progress(current, "this try was withdrawn before it was handed over")
         self._note_known(tx, draft, current, answer)
         return answer

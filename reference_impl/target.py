@@ -42,6 +42,8 @@ POINTS = frozenset(
         "send.dispatching",
         "send.handed_over",
         "send.settled",
+        "cancel.written",
+        "cancel.committed",
         "receive.seen",
         "receive.committed",
         "suppress.written",

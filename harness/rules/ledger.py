@@ -37,6 +37,7 @@ class Ledger:
         people: Contact to what is known of it.
         intents: Intent to its tries and deliveries.
         keys: Normalised idempotency key to its sends, in the order of their invokes.
+        cancels: The same for cancellations.
         recent: The last operations that ended.
         ended: How many operations ended.
         jumped: True once a fault moved the store's clock: from then on lengths bound nothing.
@@ -50,6 +51,7 @@ class Ledger:
         self.people: dict[str, Person] = {}
         self.intents: dict[str, Intent] = {}
         self.keys: dict[str, list[View]] = {}
+        self.cancels: dict[str, list[View]] = {}
         self.recent: deque[Operation] = deque(maxlen=8)
         self.ended = 0
         self._lost: dict[str, View] = {}
@@ -291,6 +293,10 @@ def _end_override(_: Ledger, view: View) -> None:
         _drop(view.person.overrides, view.op)
 
 
+def _begin_cancel(ledger: Ledger, view: View) -> None:
+    ledger.cancels.setdefault(view.key, []).append(view)
+
+
 _BEGIN: Mapping[str, Callable[[Ledger, View], None]] = {
     "acquire": lambda _, view: view.person.asked.append(view.op),
     "renew": _begin_under_lease,
@@ -298,6 +304,7 @@ _BEGIN: Mapping[str, Callable[[Ledger, View], None]] = {
     "send": _begin_send,
     "suppress": lambda _, view: view.person.bans.append(view.op),
     "receive": lambda _, view: view.person.bans.append(view.op),
+    "cancel": _begin_cancel,
     "unsuppress": lambda _, view: view.person.lifts.append(view.op),
     "override": lambda _, view: view.person.overrides.append(view.op),
 }

@@ -32,6 +32,9 @@ def undoes(lift: Operation, ban: Operation) -> bool:
     return told_ms is None or told_ms >= banned_ms
 
 
+_BY_KEY = frozenset({"lookup", "cancel"})
+
+
 class View:
     """An operation together with what was certain when it was invoked.
 
@@ -64,7 +67,7 @@ class View:
         self.payload = 0
         if op.f == "send":
             self._read(op.contact, args["message"])
-        elif op.f == "lookup":
+        elif op.f in _BY_KEY:
             self.key = normal_key(args.get("key"))
 
     def _read(self, contact: str, message: Mapping[str, Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..contract import Code
+from ..contract import Code, SendState
 from ..history import DeliveryEvent, FaultEvent, Operation, OpType
 from ..kit import REPLY_LOST
 from ..verdict import Finding
@@ -39,7 +39,7 @@ class Explained(Rule):
     `cooldown_active` a cooldown and a send that may have been authorised inside it, `lease_expired`
     and `not_holder` a caller who may not have held the lease, `stale_fencing_token` a higher token
     that may have been granted, `send_in_progress` and `key_reused` another send under the key,
-    `send_status_unknown` a transport that may not have answered. A busy store, a message that is not
+    `send_cancelled` a cancellation of it, `send_status_unknown` a transport that may not have answered. A busy store, a message that is not
     valid or a person's decision is always possible. So a target that refuses what it must grant
     fails, and a renewal refused to the certain holder of a live lease does.
 
@@ -170,6 +170,14 @@ class Explained(Rule):
                 return None
         return "this key was not used for anything else"
 
+    def _cancelled(self, view: View) -> str | None:
+        for cancel in self.ledger.cancels.get(view.key, ()):
+            op = cancel.op
+            told = op.answer.get("state", SendState.CANCELLED) == SendState.CANCELLED
+            if op.type is not OpType.FAIL and told and op.begin < (view.op.end or FOREVER):
+                return None
+        return "nobody can have cancelled this key"
+
     def _no_key(self, view: View) -> str | None:
         return "it carried a key" if view.key else None
 
@@ -262,5 +270,6 @@ _CAUSES: Mapping[str, str] = {
     Code.KEY_REUSED: "_reused",
     Code.KEY_MISSING: "_no_key",
     Code.SEND_STATUS_UNKNOWN: "_unknown",
+    Code.SEND_CANCELLED: "_cancelled",
 }
 """Code to the method of `Explained` that looks for its cause."""

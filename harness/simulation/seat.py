@@ -24,6 +24,7 @@ NEEDS = {
     "forward": Capability.FORWARD,
     "receive": Capability.INBOUND,
     "lookup": Capability.LOOKUP,
+    "cancel": Capability.CANCEL,
     "suppress": Capability.SUPPRESS,
     "unsuppress": Capability.SUPPRESS,
     "override": Capability.OVERRIDE,

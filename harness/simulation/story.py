@@ -88,6 +88,8 @@ class _Teller:
             self._senders.setdefault(message["intent"], who)
             how = message.get("endpoint", event.f)
             return f"{how} {_short(message['intent'])} with token {message['token']}"
+        if event.f in {"lookup", "cancel"}:
+            return f"{event.f} {value.get('key')}"
         if event.f == "receive":
             return f"receive {value['event']['event_id']}"
         if event.f in {"renew", "release"}:

@@ -11,6 +11,7 @@ from ..records import (
     TABLES,
     AnyRow,
     BudgetRow,
+    CancelRow,
     ConflictRow,
     FenceRow,
     HaltRow,
@@ -86,6 +87,11 @@ CREATE TABLE IF NOT EXISTS opt_out (
     contact TEXT NOT NULL,
     until_ms INTEGER NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS cancel (
+    key TEXT PRIMARY KEY,
+    agent TEXT NOT NULL,
+    at_ms INTEGER NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS traffic (
     key TEXT PRIMARY KEY,
     buckets TEXT NOT NULL -- JSON, oldest first
@@ -138,6 +144,7 @@ NAMES: Mapping[type[Row], str] = {
     ConflictRow: "conflict",
     InboundRow: "inbound",
     OptOutRow: "opt_out",
+    CancelRow: "cancel",
     TrafficRow: "traffic",
     HaltRow: "halt",
     BudgetRow: "budget",

@@ -1,5 +1,7 @@
 """Races the articles do not list, taken from public bug reports (spec: X)."""
 
+from .bad_key_alone import bad_key_alone
+from .cancel_against_send import cancel_against_send
 from .checked_at_once import checked_at_once
 from .claim_left_by_crash import claim_left_by_crash
 from .clash_of_refusals import clash_of_refusals
@@ -17,6 +19,7 @@ from .inbound_told_twice import inbound_told_twice
 from .key_window import key_window
 from .late_event import late_event
 from .late_renewal import late_renewal
+from .layers_in_turn import layers_in_turn
 from .listed_in_another_case import listed_in_another_case
 from .look_alikes import look_alikes
 from .loser_cleans_up import loser_cleans_up
@@ -24,17 +27,22 @@ from .one_key_one_payload import one_key_one_payload
 from .one_person_many_forms import one_person_many_forms
 from .opt_out_against_send import opt_out_against_send
 from .opt_out_before_release import opt_out_before_release
+from .override_and_key import override_and_key
 from .override_and_lease import override_and_lease
 from .override_and_suppression import override_and_suppression
 from .override_skips_cooldown import override_skips_cooldown
 from .renewal_failed import renewal_failed
 from .replay_comes_first import replay_comes_first
+from .restart_under_a_new_run import restart_under_a_new_run
 from .reworded_retry import reworded_retry
 from .rotated_credential import rotated_credential
 from .run_replayed import run_replayed
 from .same_key_in_flight import same_key_in_flight
+from .scheduled_after_window import scheduled_after_window
 
 __all__ = [
+    "bad_key_alone",
+    "cancel_against_send",
     "checked_at_once",
     "claim_left_by_crash",
     "clash_of_refusals",
@@ -52,6 +60,7 @@ __all__ = [
     "key_window",
     "late_event",
     "late_renewal",
+    "layers_in_turn",
     "listed_in_another_case",
     "look_alikes",
     "loser_cleans_up",
@@ -59,13 +68,16 @@ __all__ = [
     "one_person_many_forms",
     "opt_out_against_send",
     "opt_out_before_release",
+    "override_and_key",
     "override_and_lease",
     "override_and_suppression",
     "override_skips_cooldown",
     "renewal_failed",
     "replay_comes_first",
+    "restart_under_a_new_run",
     "reworded_retry",
     "rotated_credential",
     "run_replayed",
     "same_key_in_flight",
+    "scheduled_after_window",
 ]

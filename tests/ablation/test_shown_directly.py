@@ -8,11 +8,13 @@ from dataclasses import replace
 import pytest
 
 from leaserace.harness.contract import (
+    Found,
     Lease,
     Noted,
     Received,
     Refused,
     Released,
+    SendState,
     Sent,
     Taken,
     Target,
@@ -381,6 +383,22 @@ def without_opt_out_in_replies(target: Target) -> bool:
     bench = Bench(target)
     words = "Please unsubscribe me.\n"
     bench.full().receive(Received(event_id="<1@example.com>", sender=JANE, body=words))
+    return isinstance(bench.send(bench.lease()), Sent)
+
+
+@shows
+def without_true_cancel(target: Target) -> bool:
+    bench = Bench(target)
+    lease = bench.lease()
+    bench.send(lease)
+    told = bench.full(B).cancel("run:1")
+    return isinstance(told, Found) and told.state is SendState.CANCELLED
+
+
+@shows
+def without_lasting_cancel(target: Target) -> bool:
+    bench = Bench(target)
+    bench.full(B).cancel("run:1")
     return isinstance(bench.send(bench.lease()), Sent)
 
 

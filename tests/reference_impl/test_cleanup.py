@@ -12,6 +12,7 @@ from leaserace.reference_impl.orchestration import Run, SentTable
 from leaserace.reference_impl.records import (
     TABLES,
     BudgetRow,
+    CancelRow,
     ConflictRow,
     FenceRow,
     HaltRow,
@@ -45,6 +46,7 @@ def fill(desk: Desk) -> None:
     desk.mailbox().override(JANE, "grace", "she asked")
     Run(desk.store, "run-7").step("draft", lambda: "kept")
     SentTable(desk.store).send(desk.mailbox(), message)
+    desk.mailbox().cancel("run:9:send")
     desk.mailbox().receive(Received(event_id="<1@acme.com>", sender=JANE))
 
 
@@ -58,11 +60,12 @@ def test_nothing_that_may_still_matter_is_removed(desk: Desk) -> None:
 
 
 def test_counters_and_the_list_stay_for_ever(desk: Desk) -> None:
-    """spec: L4, C1, X11"""
+    """spec: L4, C1, X11, X17"""
     fill(desk)
     desk.clock.advance_ms(1000 * DAY_MS)
     assert desk.mailbox().clean_up() == 7
-    kept = (FenceRow, SuppressionRow, TrafficRow, HaltRow, BudgetRow, SentRow, StepRow)
+    marks = (FenceRow, SuppressionRow, CancelRow)
+    kept = (*marks, TrafficRow, HaltRow, BudgetRow, SentRow, StepRow)
     assert counts(desk) == {kind.__name__: 1 for kind in kept}
 
 

@@ -128,6 +128,7 @@ def test_every_declared_point_is_passed_and_no_other(tmp_path: Path) -> None:
     assert isinstance(mailbox.send(message), Sent)
     mailbox.suppress("jane@acme.com", "opt-out")
     mailbox.receive(Received(event_id="<1@acme.com>", sender="jane@acme.com"))
+    mailbox.cancel("run:2")
     mailbox.release("jane@acme.com", lease.token)
     points.listen(None)
     assert set(watch.passed) == POINTS == runner.points

@@ -230,11 +230,48 @@ CAUGHT = [
         "keys.payload_bound",
     ),
     *(
+        ("cancel_against_send", name, "without_true_cancel", "cancels.truthful")
+        for name in (
+            "before the send",
+            "at once",
+            "recorded",
+            "retried afterwards",
+            "handed over",
+        )
+    ),
+    *(
+        ("cancel_against_send", name, "without_lasting_cancel", "cancels.truthful")
+        for name in ("before the send", "retried afterwards")
+    ),
+    *(
         ("inbound_told_twice", name, "without_inbound_dedup", "inbound.once")
         for name in ("told again", "at once", "an opt-out")
     ),
     ("inbound_told_twice", "its answer lost", "without_inbound_dedup", "scenario.expected"),
     ("inbound_told_twice", "an opt-out", "without_opt_out_in_replies", "scenario.expected"),
+    ("bad_key_alone", "one key for many", "without_fingerprint", "keys.payload_bound"),
+    (
+        "restart_under_a_new_run",
+        "with checkpoints",
+        "without_original_answer",
+        "sends.message_id_arrives",
+    ),
+    ("scheduled_after_window", "with a sent-table", "without_delivery", "sends.arrived"),
+    (
+        "layers_in_turn",
+        "the table missed it, the key holds",
+        "without_original_answer",
+        "sends.message_id_arrives",
+    ),
+    (
+        "layers_in_turn",
+        "the key missed it, the table holds",
+        "without_delivery",
+        "sends.arrived",
+    ),
+    ("override_and_key", "as it was", "without_original_answer", "keys.replay_is_original"),
+    ("override_and_key", "by another agent", "without_shared_keys", "sends.once"),
+    ("override_and_key", "with another payload", "without_fingerprint", "keys.payload_bound"),
 ]
 """Race, variant, the twin it catches, and the rule that finds it."""
 
@@ -256,6 +293,37 @@ CAUGHT_HERE = [
     ("override_skips_cooldown", "by a person", "without_end_of_override", "scenario.expected"),
     ("override_skips_cooldown", "by the agent itself", "without_persons", "scenario.expected"),
     ("same_key_in_flight", "replicas at once", "without_keys", "sends.once"),
+    *(
+        ("bad_key_alone", name, "without_separate_keys", "scenario.expected")
+        for name in ("time of the call", "fresh UUID", "written by the model")
+    ),
+    ("bad_key_alone", "window too short", "without_window_end", "scenario.expected"),
+    (
+        "restart_under_a_new_run",
+        "without checkpoints",
+        "without_separate_keys",
+        "scenario.expected",
+    ),
+    (
+        "restart_under_a_new_run",
+        "with checkpoints",
+        "without_keys_over_restarts",
+        "sends.once",
+    ),
+    ("scheduled_after_window", "the key alone", "without_window_end", "scenario.expected"),
+    (
+        "layers_in_turn",
+        "the table missed it, the key holds",
+        "without_keys_over_restarts",
+        "sends.once",
+    ),
+    (
+        "layers_in_turn",
+        "both missed it, the cooldown holds",
+        "without_cooldown",
+        "scenario.expected",
+    ),
+    ("override_and_key", "as it was", "without_override_kept", "scenario.expected"),
 ]
 """The same for what no shipped twin lacks."""
 
@@ -266,6 +334,7 @@ ON_PROCESSES = [
     ("rotated_credential", "reply lost", "without_shared_keys", "sends.once"),
     ("every_endpoint_keyed", "reply, its answer lost", "without_keys_on_reply", "sends.once"),
     ("inbound_told_twice", "at once", "without_inbound_dedup", "inbound.once"),
+    ("cancel_against_send", "handed over", "without_true_cancel", "cancels.truthful"),
 ]
 VALID_ON_PROCESSES = [
     ("foreign_release", "delayed on its way"),
@@ -273,8 +342,15 @@ VALID_ON_PROCESSES = [
     ("one_person_many_forms", "composed letters"),
     ("fan_out_partly_failed", "one not answered"),
     ("grant_after_its_end", "another took over"),
+    ("bad_key_alone", "fresh UUID"),
+    ("bad_key_alone", "window too short"),
+    ("restart_under_a_new_run", "without checkpoints"),
+    ("restart_under_a_new_run", "with checkpoints"),
+    ("scheduled_after_window", "with a sent-table"),
+    ("layers_in_turn", "both missed it, the cooldown holds"),
     ("every_endpoint_keyed", "reply, its answer lost"),
     ("inbound_told_twice", "at once"),
+    ("cancel_against_send", "recorded"),
 ]
 
 

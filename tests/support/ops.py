@@ -83,7 +83,7 @@ class Tape:
         self._ops[op] = (agent, process, f, contact)
         if f == "send":
             args = {"message": message(**args)}
-        elif f != "lookup":
+        elif f not in {"lookup", "cancel"}:
             args.setdefault("address", f"{contact}@example.com")
         self._write(op, OpType.INVOKE, args, None)
         return op
