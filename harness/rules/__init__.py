@@ -3,6 +3,7 @@
 from .agents import AGENT_RULES
 from .audit import RefusalHasState
 from .base import Rule
+from .cancels import Truthful
 from .clock import StoreDecides
 from .contacts import OneKey
 from .contract import Expected, Kept
@@ -39,6 +40,9 @@ ALL: tuple[type[Rule], ...] = (
     OncePerEvent,
     StoreDecides,
     Explained,
+    Truthful,
+    BindsAll,
+    NoDoubleContact,
     RefusalHasState,
     Expected,
     *AGENT_RULES,
