@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from leaserace.harness.contract import AgentContext, Lease, Refused, SendState, Sent, Target
+import msgspec
+
+from leaserace.harness.contract import (
+    AgentContext,
+    Lease,
+    MessageKind,
+    Refused,
+    SendState,
+    Sent,
+    Target,
+)
 from leaserace.reference_impl.cooldown import Cooldown
 from leaserace.reference_impl.idempotency import Draft, Keys
 from leaserace.reference_impl.identity import Identity, RecipientKey
@@ -13,6 +23,7 @@ from leaserace.reference_impl.mailbox import Parts, ReferenceMailbox
 from leaserace.reference_impl.outcomes import send_unknown
 from leaserace.reference_impl.policy import Situation
 from leaserace.reference_impl.records import SendRow, TimelineRow
+from leaserace.reference_impl.sending import Sending
 from leaserace.reference_impl.stores.protocol import Transaction
 from leaserace.reference_impl.suppression import Suppression
 from leaserace.reference_impl.target import ReferenceTarget
@@ -76,6 +87,33 @@ class LastingCooldown(Cooldown):
         return
 
 
+class NoCooldown(Cooldown):
+    """Leaves nobody alone."""
+
+    def until_ms(self, timeline: TimelineRow | None, kind: MessageKind, now_ms: int) -> int | None:
+        return None
+
+
+class GuessingSending(Sending):
+    """Takes two messages of one text for one send, whatever their keys are."""
+
+    def _resolve_key(self, tx: Transaction, draft: Draft) -> Sent | Refused | None:
+        for row in tx.rows(SendRow):
+            if row.fingerprint == draft.fingerprint:
+                draft = msgspec.structs.replace(draft, key=row.key)
+        return super()._resolve_key(tx, draft)
+
+
+class SpendingSending(Sending):
+    """A replay uses a person's override up."""
+
+    def _resolve_key(self, tx: Transaction, draft: Draft) -> Sent | Refused | None:
+        known = super()._resolve_key(tx, draft)
+        if known is not None:
+            self._cooldown.use_override(tx, draft.contact)
+        return known
+
+
 class OpenSuppression(Suppression):
     """Takes anybody for a person."""
 
@@ -112,6 +150,9 @@ LACKING: dict[str, Target] = {
     "without_keys_over_restarts": ForgetfulTarget(),
     "without_kept_cooldown": ReferenceTarget(Parts(cooldown=ErasingCooldown)),
     "without_end_of_override": ReferenceTarget(Parts(cooldown=LastingCooldown)),
+    "without_cooldown": ReferenceTarget(Parts(cooldown=NoCooldown)),
+    "without_separate_keys": ReferenceTarget(Parts(sending=GuessingSending)),
+    "without_override_kept": ReferenceTarget(Parts(sending=SpendingSending)),
     "without_persons": ReferenceTarget(Parts(suppression=OpenSuppression)),
     "without_renewal_check": ReferenceTarget(Parts(leases=RevivingLeases)),
 }
