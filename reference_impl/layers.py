@@ -3,7 +3,7 @@
 For measuring which layer stops which duplicate. A layer that is off does nothing at all and leaves the
 others as they are:
 
-- without the key no two requests share one, and there is no look-up by key;
+- without the key the mailbox joins no two requests: a retry is a new one, a look-up finds nothing;
 - without the lease every claim is granted and no token is compared;
 - the cooldown is off where its length is 0, which the harness asks for by its settings.
 """
@@ -14,7 +14,7 @@ import itertools
 from collections.abc import Iterator
 
 from leaserace.harness.clocks import StoreClock
-from leaserace.harness.contract import Capability, Environment, Refused
+from leaserace.harness.contract import Environment, Refused
 from leaserace.harness.points import Section
 
 from .idempotency import Keys
@@ -26,13 +26,12 @@ from .stores.memory import MemoryStore
 from .stores.protocol import Transaction
 from .target import ReferenceTarget
 
-NAMED_BY_KEY = frozenset({Capability.IDEMPOTENCY, Capability.LOOKUP})
-
 
 class UnjoinedKeys(Keys):
-    """No two requests have one key: a retry is a new request."""
+    """No two requests have one key: a retry is a new request, and a look-up finds nothing."""
 
     numbers: Iterator[int] = itertools.count(1)
+    """Of the requests since the target was started."""
 
     def normalise(self, key: str | None) -> str:
         """The key with the number of the request."""
@@ -76,8 +75,6 @@ class LayeredTarget(ReferenceTarget):
         parts = Parts(keys=Keys if key else UnjoinedKeys, leases=Leases if lease else OpenLeases)
         off = [name for name, on in (("key", key), ("lease", lease)) if not on]
         super().__init__(parts, f"reference without {' and '.join(off)}" if off else None)
-        if not key:
-            self.capabilities = self.capabilities - NAMED_BY_KEY
 
     def start(self, env: Environment) -> None:
         """Start afresh; requests are counted from one again."""
