@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import re
 from pathlib import Path
 
@@ -451,6 +452,40 @@ def scenario_is_answer_only(scenario: Scenario, variant: Variant) -> bool:
 def test_a_race_shows_each_number_of_the_list(number: int) -> None:
     """spec: X"""
     assert any(f"X{number}" in scenario.spec for scenario in SCENARIOS.values())
+
+
+@pytest.mark.parametrize("number", ["O1", "O2", "O3", "K9"])
+def test_the_layers_around_the_send_have_races_of_their_own(number: str) -> None:
+    """spec: O1, O2, O3, K9"""
+    carried = [scenario for scenario in SCENARIOS.values() if scenario.spec[0] == number]
+    assert carried
+
+
+def test_each_way_a_key_goes_wrong_is_a_variant() -> None:
+    """spec: K9: time of call, fresh UUID, the model writes it, a short window, one key for many."""
+    assert len(SCENARIOS["bad_key_alone"].variants) == 5
+
+
+CLASHES = {
+    ("lease", "suppression"): ("clash_of_refusals", "list and stale token"),
+    ("lease", "cooldown"): ("clash_of_refusals", "stale token and cooldown"),
+    ("lease", "override"): ("override_and_lease", "by its former holder"),
+    ("lease", "key"): ("replay_comes_first", "key and stale token"),
+    ("suppression", "cooldown"): ("clash_of_refusals", "list and cooldown"),
+    ("suppression", "override"): ("override_and_suppression", "listed, then overridden"),
+    ("suppression", "key"): ("replay_comes_first", "key and list"),
+    ("cooldown", "override"): ("override_skips_cooldown", "by a person"),
+    ("cooldown", "key"): ("replay_comes_first", "key and cooldown"),
+    ("override", "key"): ("override_and_key", "as it was"),
+}
+"""Two mechanisms of spec C and the race in which they clash."""
+
+
+def test_every_pair_of_mechanisms_clashes_in_a_race() -> None:
+    """spec: C1, C2, C4, S2, S3"""
+    mechanisms = ("lease", "suppression", "cooldown", "override", "key")
+    assert list(CLASHES) == list(itertools.combinations(mechanisms, 2))
+    assert set(CLASHES.values()) <= set(RACES)
 
 
 @pytest.mark.process
