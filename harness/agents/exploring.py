@@ -25,7 +25,7 @@ from ..simulation.engine import SimulationEngine
 from ..verdict import RaceResult, Verdict
 from .gate import habits_in, judge_situation
 from .mailbox import CutOff
-from .races import agent_scenario
+from .races import SITUATIONS, agent_scenario
 from .under_test import agent_called
 
 REAL_S = 5.0
@@ -142,9 +142,32 @@ def _left_out(scenario: Scenario, variant: Variant, target: Target) -> RaceResul
 
 
 def _one(target: Target, plan: Plan, scenario: Scenario, variant: Variant, seed: int) -> Kept:
-    run = _run(target, plan, scenario, variant, seed)
-    result, answer = judge_situation(run, plan.again(variant.name, seed))
+    again = plan.again(variant.name, seed)
+    try:
+        run = _run(target, plan, scenario, variant, seed)
+    except CutOff as error:
+        return _hung(scenario, variant, str(error), again)
+    result, answer = judge_situation(run, again)
     return Kept(result, answer, run.history, habits=habits_in(result.findings))
+
+
+def _hung(scenario: Scenario, variant: Variant, why: str, again: str) -> Kept:
+    """A schedule that did not end leaves no history; that it did not is all that is known."""
+    unknown = Verdict.UNKNOWN
+    result = unrun(scenario, variant, agents=2, verdict=unknown, reason=why, again=again)
+    situation = SITUATIONS[variant.name]
+    answer = AgentAnswer(
+        situation=situation.name,
+        answer=situation.answer,
+        f=situation.f,
+        given=0,
+        did=(),
+        right=situation.right,
+        verdict=unknown,
+        why=why,
+        race=result.race,
+    )
+    return Kept(result, answer, History())
 
 
 def _run(target: Target, plan: Plan, scenario: Scenario, variant: Variant, seed: int) -> RaceRun:

@@ -56,7 +56,7 @@ def judged(run: RaceRun, result: RaceResult) -> tuple[RaceResult, AgentAnswer]:
         answer=situation.answer,
         f=situation.f,
         given=given,
-        did=tuple(_steps(told)),
+        did=tuple(_steps(told or (calls if result.findings else ()))),
         right=situation.right,
         verdict=verdict,
         why=_why(result.findings) or reason,
