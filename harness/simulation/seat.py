@@ -130,7 +130,9 @@ class SimSeat:
         return self.ends_ms is None or self._world.clock.peek_ms() < self.ends_ms
 
     def wait_s(self, seconds: float) -> None:
-        """Do nothing for so long, by the store's clock."""
+        """Do nothing for so long by the store's clock, or until the time is up."""
+        if self.ends_ms is not None:
+            seconds = min(seconds, (self.ends_ms - self._world.clock.peek_ms()) / 1000)
         self._world.sleep(seconds)
 
     def lose_next_reply(self) -> None:
