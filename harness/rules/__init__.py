@@ -8,9 +8,11 @@ from .clock import StoreDecides
 from .contacts import OneKey
 from .contract import Expected, Kept
 from .cooldown import BindsAll, NoDoubleContact
-from .keys import PayloadBound, ReplayIsOriginal
+from .halts import Halted
 from .inbound import OncePerEvent
+from .keys import PayloadBound, ReplayIsOriginal
 from .leases import LiveAtSend, OneLive, ReleaseByHolder, RenewalHolds
+from .messages import Fit
 from .persons import Decide
 from .refusals import Explained
 from .sends import Arrived, MessageIdArrives, Once, StepsInOrder
@@ -31,18 +33,18 @@ ALL: tuple[type[Rule], ...] = (
     Arrived,
     MessageIdArrives,
     StepsInOrder,
+    Halted,
+    Fit,
     ReplayIsOriginal,
     PayloadBound,
     Wins,
-    BindsAll,
-    NoDoubleContact,
     Decide,
     OncePerEvent,
-    StoreDecides,
-    Explained,
     Truthful,
     BindsAll,
     NoDoubleContact,
+    StoreDecides,
+    Explained,
     RefusalHasState,
     Expected,
     *AGENT_RULES,
