@@ -123,6 +123,7 @@ _IN_THE_CALL: Mapping[str, About] = {
     Code.KEY_REUSED: _key_and_text,
     Code.KEY_INVALID: _key,
     Code.KEY_MISSING: _key,
+    Code.SEND_CANCELLED: _key,
     Code.INVALID_ADDRESS: _address,
     Code.INVALID_MESSAGE: _message,
     Code.NOT_AUTHORISED: _contact,

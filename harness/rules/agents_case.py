@@ -16,6 +16,9 @@ DEAD_MAX = 16
 CONFLICTS_KEPT = 8
 """Refused claims in a row that are shown."""
 
+ROW_KEPT = 10
+"""Renewals in a row that are remembered."""
+
 UNKNOWN = frozenset({Code.SEND_STATUS_UNKNOWN, Code.SEND_IN_PROGRESS})
 """Refusals that leave open what became of a send."""
 LOST = frozenset({Code.LEASE_EXPIRED, Code.STALE_FENCING_TOKEN, Code.NOT_HOLDER})
@@ -174,7 +177,7 @@ class Case:
 
     def _renewed(self, op: Operation) -> None:
         if op.type is OpType.OK:
-            self.row.append(op)
+            self.row = [*self.row, op][-ROW_KEPT:]
             self.held = op.answer.get("token", self.held)
         else:
             self.row.clear()

@@ -26,6 +26,7 @@ _CORRECTED = frozenset(
         Code.KEY_MISSING,
         Code.INVALID_MESSAGE,
         Code.INVALID_ADDRESS,
+        Code.SEND_CANCELLED,
     }
 )
 """Refusals after which the next try is to carry another key."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..contract import Capability, MessageKind
-from ..history import Operation, OpType
+from ..history import Operation
 from .agents_draft import Draft
 from .agents_slip import BLIND_RETRY, OLD_TOKEN, Act, Slip, repeats
 from .claims import FOREVER, MS, may_precede
@@ -75,7 +75,7 @@ def _cooling(act: Act, draft: Draft) -> Slip | None:
 def _dead_token(act: Act, draft: Draft) -> Slip | None:
     """`lease_expired`, `stale_fencing_token`, `not_holder`: never again under that token."""
     cause = act.case.dead.get(draft.token) if draft.token is not None else None
-    if cause is None or (cause.f == "renew" and cause.type is OpType.FAIL):
+    if cause is None or cause.f == "renew":
         return None  # a renewal that failed is judged with the renewals
     why = f"{cause.f} was answered {cause.code}" if cause.code else _WHY_DEAD[cause.f]
     what = f"sent under token {draft.token} of {act.op.contact} although {why}"

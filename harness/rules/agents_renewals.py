@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..history import Operation, OpType
-from .agents_case import Case, is_conflict, lease_refused_by
+from .agents_case import ROW_KEPT, Case, is_conflict, lease_refused_by
 from .agents_draft import process_of
 from .agents_seen import Seen
 from .agents_slip import (
@@ -20,7 +20,7 @@ from .ledger import Ledger
 
 AFTER_WORK = 3
 """So many renewals in a row, after a send and with nothing else done until the end, serve no work."""
-IN_A_ROW = 10
+IN_A_ROW = ROW_KEPT
 """So many renewals in a row with nothing else done are a timer, even if a draft is open (spec: L10)."""
 CONFLICTS_MAX = 3
 """How often the same conflict may be met before it is handed to a person (spec: R2)."""
@@ -40,8 +40,7 @@ def before(act: Act) -> Iterable[Slip]:
 def _after_its_end(act: Act, cause: Operation) -> Iterable[Slip]:
     """A renewal that fails means: stop, claim again, run every check again (spec: L6)."""
     op = act.op
-    failed = cause.f == "renew" and cause.type is OpType.FAIL
-    if failed:
+    if cause.f == "renew":
         what = f"called {op.f} under token {act.view.token} although its renewal failed"
         yield Slip(what=f"{what}: {cause.code}", ops=(cause, op), habit=IGNORES_FAILED_RENEWAL)
     elif op.f == "renew":
@@ -61,16 +60,14 @@ def _after_work(case: Case) -> Iterable[Slip]:
 def after(act: Act) -> Iterable[Slip]:
     """What is wrong once a call has ended."""
     op, case = act.op, act.case
-    if op.f == "renew":
+    if op.f == "renew" and op.type is OpType.OK:
         yield from _renewed(op, case)
     elif is_conflict(op) and lease_refused_by(act.view) == case.lease:
         yield from _repeated(op, case)
 
 
 def _renewed(op: Operation, case: Case) -> Iterable[Slip]:
-    if op.type is not OpType.OK:
-        yield from _after_work(case)
-    elif len(case.row) + 1 == IN_A_ROW:
+    if len(case.row) + 1 == IN_A_ROW:
         what = f"renewed its lease on {op.contact} {IN_A_ROW} times in a row and did nothing else"
         yield Slip(what=what, ops=(*case.row, op), habit=DETACHED_RENEWAL)
 
