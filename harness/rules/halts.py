@@ -9,7 +9,7 @@ from ..contract import Capability, Code
 from ..history import DeliveryEvent, Operation
 from ..verdict import Finding
 from .base import Rule
-from .claims import is_before
+from .claims import FOREVER
 from .ledger import Intent, View
 
 _CAUSES = frozenset({"bounce", "complaint"})
@@ -69,7 +69,7 @@ class Halted(Rule):
         if op.code == Code.SENDING_HALTED:
             self.exercised += 1
             yield from self._refused(op)
-        elif self._first is not None and view.is_executed and is_before(self._first, op):
+        elif self._first is not None and view.is_executed and _is_over(self._first, op):
             self._passed = self._passed or op
 
     def _refused(self, op: Operation) -> Iterable[Finding]:
@@ -79,7 +79,7 @@ class Halted(Rule):
         passed = self._passed
         if self._first is None:
             self._first = op
-        elif passed is not None and is_before(passed, op):
+        elif passed is not None and _is_over(passed, op):
             yield self.finding(
                 f"{passed.agent} sent while sending was halted for {op.agent}",
                 self._first,
@@ -96,3 +96,8 @@ class Halted(Rule):
         if self._delivered < least:
             return f"{self._delivered} messages had been delivered, of at least {least:g}"
         return ""
+
+
+def _is_over(first: Operation, second: Operation) -> bool:
+    """Whether the first call had been answered before the second was made."""
+    return (first.end or FOREVER) < second.begin

@@ -51,6 +51,17 @@ PROGRAMS = (
     "prog.AN.GN",
     "prog.AS.GS",
     "prog.AXA.GLS",
+    "prog.ASERMR.W",
+    "prog.AS.@GXS",
+    "prog.AS.@GXSR",
+    "prog.ASL.WAS",
+    "prog.AOIS.W",
+    "prog.ASHS.W",
+    "prog.ASVSS.W",
+    "prog.ASJD.W",
+    "prog.AJJJJ.W",
+    "prog.ASBUSWWS.AWS_3",
+    "prog.BUAS.W",
 )
 """Clients that go on whatever they are answered."""
 

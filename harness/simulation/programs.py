@@ -14,6 +14,16 @@ from ..contract import Lease, Message, MessageKind
 from ..playbooks import draft
 from ..scenario import Seat
 
+MOMENT_S = 0.001
+"""The shortest time a store's clock tells apart."""
+UNFIT: tuple[Mapping[str, Any], ...] = (
+    {"subject": " "},
+    {"subject": "Offer\r\nBcc: everybody@example.org"},
+    {"headers": {"Cc": "everybody@example.org"}},
+    {"headers": {"List-Unsubscribe": "<mailto:stop@example.org>"}},
+)
+"""What no pre-send lint lets through, each in another way (spec: O6, C6)."""
+
 
 class Client:
     """What a program's letters work on: the last token and the last message.
@@ -33,6 +43,8 @@ class Client:
         self._token = 0
         self._sends = 0
         self._message: Message | None = None
+        self._unfits = 0
+        self._unfit: Message | None = None
 
     def acquire(self) -> None:
         """A: claim the contact."""
@@ -99,6 +111,28 @@ class Client:
             body = f"Something else.\n\n[intent:{intent}]\n"
             self._again(body=body, intent=intent, token=self._token)
 
+    def unfit(self) -> None:
+        """J: a message that can't be sent as it is, under a key of its own; each J another one."""
+        form = UNFIT[self._unfits % len(UNFIT)]
+        self._unfits += 1
+        self._unfit = replace(
+            draft(
+                run=self._run,
+                agent=self._seat.id,
+                step=f"j{self._unfits}",
+                contact=self._contact,
+                address=self._address,
+                token=self._token,
+            ),
+            **form,
+        )
+        self._call_send(self._unfit)
+
+    def unfit_under_last_key(self) -> None:
+        """D: the last such message again, under the key of the last sound one."""
+        if self._unfit is not None and self._message is not None:
+            self._call_send(replace(self._unfit, key=self._message.key, token=self._token))
+
     def other_spelling(self) -> None:
         """Z: from here on spell the address otherwise."""
         place = self._spellings.index(self._address) + 1
@@ -125,13 +159,24 @@ class Client:
         """U: a person takes the contact off the list."""
         self._seat.call("unsuppress", self._contact, address=self._address, person="person-01")
 
+    def unsuppress_itself(self) -> None:
+        """I: the agent itself takes the contact off the list (spec: O7)."""
+        self._seat.call("unsuppress", self._contact, address=self._address, person=self._seat.id)
+
     def override(self) -> None:
         """V: a person lets the next send skip the cooldown."""
+        self._override("person-01")
+
+    def override_itself(self) -> None:
+        """H: the agent itself lets its next send skip the cooldown (spec: O7)."""
+        self._override(self._seat.id)
+
+    def _override(self, person: str) -> None:
         self._seat.call(
             "override",
             self._contact,
             address=self._address,
-            person="person-01",
+            person=person,
             reason="they asked for it",
         )
 
@@ -142,6 +187,14 @@ class Client:
     def wait(self) -> None:
         """W: wait a second."""
         self._seat.wait_s(1.0)
+
+    def wait_in_window(self) -> None:
+        """E: wait until the last millisecond of a window that opens now (spec: K5)."""
+        self._seat.wait_s(self._seat.settings.key_window_s - MOMENT_S)
+
+    def wait_a_moment(self) -> None:
+        """M: wait a millisecond."""
+        self._seat.wait_s(MOMENT_S)
 
     def _suppress(self, reason: str) -> None:
         self._seat.call("suppress", self._contact, address=self._address, reason=reason)
@@ -178,6 +231,12 @@ LETTERS: Mapping[str, Callable[[Client], None]] = {
     "V": Client.override,
     "X": Client.wait_for_lease,
     "W": Client.wait,
+    "E": Client.wait_in_window,
+    "M": Client.wait_a_moment,
+    "H": Client.override_itself,
+    "I": Client.unsuppress_itself,
+    "J": Client.unfit,
+    "D": Client.unfit_under_last_key,
 }
 """Letters of a program and what each does."""
 

@@ -42,7 +42,7 @@ EACH = 3
 POLICIES: Mapping[str, Settings] = {
     "plain": Settings(lease_s=60.0, cooldown_s=0.0),
     "cooldown": Settings(lease_s=60.0, cooldown_s=300.0),
-    "short-key": Settings(lease_s=60.0, cooldown_s=0.0, key_window_s=30.0),
+    "short-key": Settings(lease_s=60.0, cooldown_s=0.0, key_window_s=30.0, breaker_minimum=1.0),
     "short-lease": Settings(lease_s=2.0, cooldown_s=5.0, key_window_s=60.0),
 }
 """Policy variants: each takes one layer away or makes one short, so that none hides another."""

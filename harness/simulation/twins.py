@@ -1,8 +1,8 @@
 """Every broken twin in the simulator, alone and behind what masks it (spec: the harness can fail).
 
-A twin is caught if one of the four ways has a finding: the six races, exhaustive search, random draws,
-PCT. A pair is a twin together with a layer that hides it from somebody who only counts mail; the rules
-must see through it.
+A twin is caught if one of the five ways has a finding: the races, the listed programs in their order,
+exhaustive search, random draws, PCT. A pair is a twin together with a layer that hides it from
+somebody who only counts mail; the rules must see through it.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
+import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import product
+from itertools import cycle, product
 
 import click
 
@@ -21,19 +22,27 @@ from ..contract import Target, UsageError
 from ..judging import not_applicable, result_of
 from ..scenario import REGISTRY, Scenario, Variant
 from ..targets import load_target
-from .catalogue import EXHAUSTIVE
-from .driver import Bounds
+from .catalogue import EXHAUSTIVE, PROGRAMS
+from .driver import Bounds, Chooser
 from .engine import SimulationEngine
 from .explore import Explorer, Plan
+from .fence import patched
 from .run import Runner
 from .search import KINDS, search
+from .strategies.pct import Pct
+from .strategies.uniform import Uniform
 from .subjects import POLICIES, parse
 
 BOUNDS = ((0, 0), (0, 1), (1, 0), (1, 1))
 """Faults and deadlines of exhaustive search, widening."""
+SWEEPS = (
+    *(Bounds(),) * 3,
+    *(Bounds(faults=faults, time_steps=2) for faults in (0, 1, 1, 2, 1, 1, 2, 1)),
+)
+"""How much may go wrong in each sweep over the listed programs."""
 SEARCH_S_MAX = 2.0
 """Seconds for one subject under one policy and bound."""
-WAYS = ("six", "exhaustive", "random", "pct")
+WAYS = ("races", "programs", "exhaustive", "random", "pct")
 BROKEN = "leaserace.reference_impl.broken"
 REFERENCE = "leaserace.reference_impl.target:target"
 
@@ -170,7 +179,7 @@ def check(twin: Twin, how: TwinCheck, ways: Sequence[str] = WAYS) -> Row:
     return Row(twin=twin, ways={way: _LOOK[way](twin, how) for way in ways})
 
 
-def _six(twin: Twin, how: TwinCheck) -> Caught:
+def _races(twin: Twin, how: TwinCheck) -> Caught:
     """The scripted races, until one has a finding."""
     begun = time.perf_counter()
     target = load_target(twin.target)
@@ -181,8 +190,8 @@ def _six(twin: Twin, how: TwinCheck) -> Caught:
         runs += run.rounds
         result, _ = result_of(run)
         if result.findings:
-            return _caught("six", [each.rule for each in result.findings], runs, begun)
-    return _caught("six", (), runs, begun)
+            return _caught("races", [each.rule for each in result.findings], runs, begun)
+    return _caught("races", (), runs, begun)
 
 
 def scripted(target: Target) -> list[tuple[Scenario, Variant]]:
@@ -195,6 +204,25 @@ def scripted(target: Target) -> list[tuple[Scenario, Variant]]:
         for variant in scenario.variants
         if scenario.group in {"six", "beyond"} and not_applicable(scenario, variant, target) is None
     ]
+
+
+def _programs(twin: Twin, how: TwinCheck) -> Caught:
+    """Every listed program under every policy in turn, undisturbed and then with faults."""
+    begun = time.perf_counter()
+    rng = random.Random(f"{how.seed}")
+    choosers: Iterator[Chooser] = cycle((Uniform(rng), Pct(rng)))
+    runs = 0
+    policies = twin.policies or tuple(POLICIES)
+    with Runner(load_target(twin.target)) as runner, patched(runner.world):
+        for bounds, text, policy in product(SWEEPS, reversed(PROGRAMS), policies):
+            if time.perf_counter() - begun > how.seconds:
+                break
+            chooser = next(choosers)
+            outcome = runner.run(parse(text), policy, chooser, bounds, coarse=True)
+            runs += 1
+            if outcome.findings:
+                return _caught("programs", [each.rule for each in outcome.findings], runs, begun)
+    return _caught("programs", (), runs, begun)
 
 
 def _exhaustive(twin: Twin, how: TwinCheck) -> Caught:
@@ -243,7 +271,8 @@ def _caught(way: str, rules: Iterable[str], schedules: int, begun: float) -> Cau
 
 
 _LOOK: Mapping[str, Callable[[Twin, TwinCheck], Caught]] = {
-    "six": _six,
+    "races": _races,
+    "programs": _programs,
     "exhaustive": _exhaustive,
     "random": _drawn("random"),
     "pct": _drawn("pct"),
@@ -256,7 +285,7 @@ def run_twins(twins: Sequence[Twin], how: TwinCheck, *, as_json: bool) -> int:
     clean = _reference(reference, how)
     rows = []
     for twin in [*twins, *pairs_of(twins)]:
-        row = check(twin, how, WAYS if not twin.masks else ("random", "pct"))
+        row = check(twin, how, WAYS if not twin.masks else ("programs", "random", "pct"))
         rows.append(row)
         if not as_json:
             click.echo(_line(row))
@@ -270,9 +299,9 @@ def run_twins(twins: Sequence[Twin], how: TwinCheck, *, as_json: bool) -> int:
 
 def _reference(reference: Twin, how: TwinCheck) -> Caught:
     """What rules say of the reference: nothing, or the harness is wrong."""
-    six = _six(reference, how)
-    if six.rules:
-        return six
+    races = _races(reference, how)
+    if races.rules:
+        return races
     plan = Plan(target=REFERENCE, schedules=how.reference_schedules, seed=how.seed)
     found = Explorer(load_target(REFERENCE), plan).run()
     rules = found.hits[0].rules if found.hits else ()
