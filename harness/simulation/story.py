@@ -60,6 +60,7 @@ class _Teller:
     def __init__(self) -> None:
         self._calls: dict[str, str] = {}
         self._senders: dict[str, str] = {}
+        self._keys: dict[str, str] = {}
 
     def step(self, event: OpEvent | FaultEvent | DeliveryEvent, following: object) -> Step | None:
         """The event as a step, or None where the next one tells of both."""
@@ -87,7 +88,8 @@ class _Teller:
             message: Mapping[str, Any] = value["message"]
             self._senders.setdefault(message["intent"], who)
             how = message.get("endpoint", event.f)
-            return f"{how} {_short(message['intent'])} with token {message['token']}"
+            other = self._other_key(message)
+            return f"{how} {_short(message['intent'])} with token {message['token']}{other}"
         if event.f in {"lookup", "cancel"}:
             return f"{event.f} {value.get('key')}"
         if event.f == "receive":
@@ -97,6 +99,11 @@ class _Teller:
         if event.f == "suppress":
             return f"suppress ({value.get('reason')})"
         return event.f
+
+    def _other_key(self, message: Mapping[str, Any]) -> str:
+        """Said where a try does not carry the key of the message's first one (spec: K9)."""
+        key = (message.get("key") or "").strip().casefold()
+        return "" if self._keys.setdefault(message["intent"], key) == key else " under another key"
 
 
 def _answer(event: OpEvent) -> str:
@@ -115,6 +122,8 @@ def _answer(event: OpEvent) -> str:
             return str(value.get("state"))
         case "Released":
             return "released"
+        case "Cleaned":
+            return f"{value.get('rows')} rows removed"
         case "Taken":
             return "taken, the first" if value.get("first") else "taken before"
         case _:
