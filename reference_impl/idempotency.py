@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import string
 
 import msgspec
 
@@ -21,8 +22,17 @@ from .records import SendRow
 from .stores.protocol import Transaction
 
 KEY_LENGTH_MAX = 255
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 STATUS_SENT = 201
 """Status of the original answer; a replay repeats it (spec: K2)."""
+
+
+def compared(name: str) -> str:
+    """A key or a name in its compared form: what is told apart by more than case stays apart (spec: K3).
+
+    Only ASCII is folded and stripped: beyond it "ß" would be "ss", and a ligature two letters.
+    """
+    return name.strip(string.whitespace).translate(_LOWER)
 
 
 class Draft(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,18 +73,19 @@ class Keys:
         Raises:
             Refusal: It is missing or its format is not allowed (spec: K3, K4).
         """
-        if key is None or not key.strip():
+        text = "" if key is None else key.strip(string.whitespace)
+        if key is None or not text:
             raise Refusal(key_missing())
-        text = self._compared(key)
         if len(text) > KEY_LENGTH_MAX:
             raise Refusal(key_invalid(text, f"longer than {KEY_LENGTH_MAX} characters"))
+        # Before its case is folded: some letters that are not ASCII fold to ASCII ones.
         if not text.isascii() or not text.isprintable() or " " in text:
             raise Refusal(key_invalid(text, "only visible ASCII characters are allowed"))
-        return text
+        return self._compared(key)
 
     def _compared(self, key: str) -> str:
         """Two keys that differ in case or outer white space only are one (spec: K3)."""
-        return key.strip().casefold()
+        return compared(key)
 
     def fingerprint(self, contact: str, message: Message) -> str:
         """What must not change between tries: recipient, text, kind, headers, endpoint (spec: K4, X7).

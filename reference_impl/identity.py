@@ -25,6 +25,10 @@ IGNORES_DOTS = ("gmail.com",)
 IGNORES_TAGS = ("gmail.com",)
 KEYS_CACHED = 100_000
 ADDRESS_SHOWN = 80
+ADDRESS_LENGTH_MAX = 1000
+"""With its display name; what is longer is not looked at further."""
+ENCODED_WORD = "=?"
+"""Begins an encoded word (RFC 2047): a mail program would decode it to another address."""
 
 
 class InvalidAddress(ValueError):  # noqa: N818 - it is what the address is
@@ -103,9 +107,14 @@ def _domain(text: str) -> str:
 
 
 def _validate(address: str) -> ValidatedEmail:
-    # "test_environment" allows the reserved domain .test, which rehearsals use.
+    # "test_environment" allows the reserved domain .test, which rehearsals use; "strict" keeps the part
+    # before the @-sign within 64 characters (RFC 5321).
     return validate_email(
-        address, check_deliverability=False, allow_display_name=True, test_environment=True
+        address,
+        check_deliverability=False,
+        allow_display_name=True,
+        test_environment=True,
+        strict=True,
     )
 
 
@@ -146,12 +155,22 @@ class Identity:
 
     def _parse(self, address: str) -> ValidatedEmail:
         """Outer white space, a display name and one trailing dot are no part of it (spec: I2, I3)."""
+        if len(address) > ADDRESS_LENGTH_MAX:
+            raise InvalidAddress(
+                f"{_shown(address)}: {len(address)} characters, and an address has at most"
+                f" {ADDRESS_LENGTH_MAX} with its name"
+            )
         text = address.strip()
         text = text.removesuffix(".>") + ">" if text.endswith(".>") else text.removesuffix(".")
         try:
-            return _validate(text)
+            valid = _validate(text)
         except EmailNotValidError as error:
             raise InvalidAddress(f"{_shown(address)}: {error}") from error
+        if ENCODED_WORD in valid.local_part:
+            raise InvalidAddress(
+                f"{_shown(address)}: the part before the @-sign holds an encoded word"
+            )
+        return valid
 
     def _fold_case(self, local: str) -> str:
         """NFC, then lower case; lower-casing can undo NFC, hence once more (spec: I1, I3)."""

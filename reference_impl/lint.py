@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from leaserace.harness.contract import Endpoint, Message, MessageKind
 
-from .identity import Identity, InvalidAddress
+from .identity import ENCODED_WORD, Identity, InvalidAddress
 from .letters import OURS, THREAD, has_opt_out, offers_own_opt_out
 from .policy import Policy
 
@@ -22,6 +22,10 @@ HEADER_LENGTH_MAX = 998
 """What a line of a message may hold (RFC 5322)."""
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 """Line breaks in every form, and what else can't stand in a header; a tab can."""
+FAULTS_MAX = 100
+"""Faults told of one message; what has more is not looked at further."""
+NAME_LENGTH_MAX = 76
+"""Characters of a header's name: it stands on one line with its colon."""
 _HEADER_NAME = re.compile(r"[!-9;-~]+")
 _MESSAGE_ID = re.compile(r"<[!-;=?A-~]+@[!-;=?A-~]+>")
 _RECIPIENT_HEADERS = frozenset({"cc", "bcc", "resent-to", "resent-cc", "resent-bcc"})
@@ -51,7 +55,7 @@ FIXES: Mapping[LintCode, str] = {
     LintCode.HEADER_INJECTION: "take line breaks and control characters out",
     LintCode.MISSING_SUBJECT: "give a subject",
     LintCode.NOT_TEXT: "give whole characters",
-    LintCode.BAD_HEADER_NAME: "use visible ASCII characters without a colon",
+    LintCode.BAD_HEADER_NAME: f"use at most {NAME_LENGTH_MAX} visible ASCII characters, no colon",
     LintCode.RESERVED_HEADER: "leave it out",
     LintCode.DUPLICATE_HEADER: "give each header once",
     LintCode.HEADER_TOO_LONG: f"use at most {HEADER_LENGTH_MAX} characters",
@@ -70,7 +74,8 @@ class Fault:
 
     Args:
         code: Stable and machine-readable.
-        field: ``to``, ``subject``, ``body``, ``intent``, ``refers_to`` or ``headers.<name>``.
+        field: ``to``, ``subject``, ``body``, ``intent``, ``refers_to`` or ``headers.<name>``, of which
+            the first characters.
         problem: What is wrong, for a person.
     """
 
@@ -107,7 +112,7 @@ class Lint:
         if message.endpoint is not Endpoint.SEND or message.refers_to is not None:
             found += self._thread(message)
         found += self._opt_out(message)
-        return tuple(found)
+        return tuple(found[:FAULTS_MAX])
 
     def _address(self, to: str) -> Iterator[Fault]:
         """One address, and nothing that writes a header (spec: I4)."""
@@ -159,42 +164,33 @@ class Lint:
             faults = list(self._header(name, value))
             if name.lower() in names:
                 faults.append(
-                    _fault(LintCode.DUPLICATE_HEADER, name, f"header {name!r} is given twice")
+                    _fault(LintCode.DUPLICATE_HEADER, name, f"{_header_named(name)} is given twice")
                 )
             names.add(name.lower())
             if not faults and not _can_be_written(name, value):
-                faults.append(
-                    _fault(LintCode.BAD_HEADER, name, f"header {name!r} can't be read: {value!r}")
-                )
+                problem = f"{_header_named(name)} can't be read: {value!r:.80}"
+                faults.append(_fault(LintCode.BAD_HEADER, name, problem))
             yield from faults
 
     def _header(self, name: str, value: str) -> Iterator[Fault]:
-        if not _HEADER_NAME.fullmatch(name):
-            yield _fault(
-                LintCode.BAD_HEADER_NAME, name, f"header name {name!r} contains what a name can't"
-            )
+        what = _header_named(name)
+        if len(name) > NAME_LENGTH_MAX or not _HEADER_NAME.fullmatch(name):
+            why = "contains what a name can't" if len(name) <= NAME_LENGTH_MAX else "is too long"
+            problem = f"header name {name!r:.80} {why}"
+            yield _fault(LintCode.BAD_HEADER_NAME, name, problem)
             return
         if name.lower() in OURS or name.lower().startswith("content-"):
-            yield _fault(
-                LintCode.RESERVED_HEADER,
-                name,
-                f"header {name!r} is set by the mailbox: leave it out",
-            )
+            yield _fault(LintCode.RESERVED_HEADER, name, f"{what} is set by the mailbox")
         if name.lower() in _RECIPIENT_HEADERS:
-            yield _fault(
-                LintCode.SEVERAL_RECIPIENTS, name, f"header {name!r} names further recipients"
-            )
+            yield _fault(LintCode.SEVERAL_RECIPIENTS, name, f"{what} names further recipients")
         if not _is_text(value):
-            yield _fault(
-                LintCode.NOT_TEXT,
-                name,
-                f"header {name!r} holds half a character (a lone surrogate)",
-            )
-        yield from self._header_text(f"headers.{name}", f"header {name!r}", value)
+            problem = f"{what} holds half a character (a lone surrogate)"
+            yield _fault(LintCode.NOT_TEXT, name, problem)
+        yield from self._header_text(f"headers.{name}", what, value)
 
     def _header_text(self, field: str, what: str, text: str) -> Iterator[Fault]:
         """A line break would let the text write further headers, recipients among them."""
-        if _CONTROL.search(text):
+        if _CONTROL.search(text) or _hides_control(text):
             yield _injected(field, what)
         if len(text) > HEADER_LENGTH_MAX:
             yield Fault(
@@ -210,7 +206,8 @@ class Lint:
             problem = f"a new message refers to {about!r:.80}"
             yield Fault(code=LintCode.BAD_REFERENCE, field="refers_to", problem=problem)
             return
-        if len(about) > HEADER_LENGTH_MAX or not _MESSAGE_ID.fullmatch(about):
+        unfit = len(about) > HEADER_LENGTH_MAX or ENCODED_WORD in about
+        if unfit or not _MESSAGE_ID.fullmatch(about):
             problem = f"the {message.endpoint} refers to {about!r:.80}, which is no Message-ID"
             yield Fault(code=LintCode.BAD_REFERENCE, field="refers_to", problem=problem)
         for name in message.headers:
@@ -232,7 +229,11 @@ class Lint:
 
 
 def _fault(code: LintCode, name: str, problem: str) -> Fault:
-    return Fault(code=code, field=f"headers.{name}", problem=problem)
+    return Fault(code=code, field=f"headers.{name[:NAME_LENGTH_MAX]}", problem=problem)
+
+
+def _header_named(name: str) -> str:
+    return f"header {name!r:.80}"
 
 
 def _injected(field: str, what: str) -> Fault:
@@ -245,7 +246,20 @@ def _injected(field: str, what: str) -> Fault:
 
 def _is_plain(text: str) -> bool:
     """Whether nothing can be wrong with it as a header."""
-    return len(text) <= HEADER_LENGTH_MAX and text.isprintable()
+    return len(text) <= HEADER_LENGTH_MAX and text.isprintable() and ENCODED_WORD not in text
+
+
+def _hides_control(text: str) -> bool:
+    """Whether it holds an encoded word that decodes to a line break or the like (RFC 2047).
+
+    The email package decodes such words when a header is set, and older ones write the break as it is:
+    what stands behind it would be a header of its own (CVE-2024-6923).
+    """
+    if ENCODED_WORD not in text or len(text) > HEADER_LENGTH_MAX:
+        return False
+    mail = EmailMessage(policy=SMTPUTF8)
+    mail["X-Text"] = text
+    return bool(_CONTROL.search(str(mail["X-Text"])))
 
 
 def _bytes(text: str, most: int) -> int:

@@ -17,6 +17,7 @@ import msgspec
 
 from leaserace.harness.contract import Message, Refused, Sent
 
+from .idempotency import compared
 from .recipes import DELIMITER, name_part
 from .records import SentRow, StepRow
 from .stores.protocol import BATCH_ROWS, Store, Transaction
@@ -88,7 +89,7 @@ class SentTable:
 
 def _row_key(name: str) -> str:
     """Compared as keys are (spec: K3)."""
-    key = name.strip().casefold()
+    key = compared(name)
     if not key:
         raise ValueError("a send is looked up by its key or by a name: give one")
     return key

@@ -25,6 +25,10 @@ STRENGTH = (
 """Which refusal of a send the answer carries when several hold (spec: S7)."""
 
 
+FEW = 10
+"""Faults told in words; the codes of all are there for machines."""
+
+
 class Refusal(Exception):  # noqa: N818 - an answer on its way out, not a mistake
     """Carries a refusal out of a check that comes before any transaction."""
 
@@ -183,8 +187,14 @@ def invalid_address(why: str) -> Refused:
 def unfit(faults: Sequence[Fault]) -> Refused:
     """The message can't be sent as it is: every fault with its fix (spec: O6, I4)."""
     code = Code.INVALID_ADDRESS if faults[0].field == "to" else Code.INVALID_MESSAGE
-    detail = "; ".join(f"{fault.problem}: {fault.fix}" for fault in faults)
+    detail = "; ".join(f"{_named(each.field)}: {each.problem}: {each.fix}" for each in faults[:FEW])
+    if len(faults) > FEW:
+        detail += f"; and {len(faults) - FEW} more"
     return _refused(code, detail, faults=tuple(fault.code.value for fault in faults))
+
+
+def _named(field: str) -> str:
+    return field if field.isprintable() else repr(field)
 
 
 def event_unusable(what: str, why: str) -> Refused:
