@@ -187,6 +187,14 @@ class Actor(ABC):
         """A person lets the next send skip the cooldown."""
         return self.later.override(contact, person, reason, spelling).start().answer()
 
+    def clean_up(self) -> Answer:
+        """Remove old rows."""
+        return self.later.clean_up().start().answer()
+
+
+EVERYONE = "everyone"
+"""What a history calls the contact of a call that is about no person."""
+
 
 class Calls:
     """Makes an actor's calls without beginning them.
@@ -251,6 +259,10 @@ class Calls:
         """Let the next send skip the cooldown."""
         address = contact.spellings[spelling]
         return self._call("override", contact, address=address, person=person, reason=reason)
+
+    def clean_up(self) -> Call:
+        """Remove old rows (spec: K5, L4)."""
+        return Call(actor=self._actor, f="clean_up", contact=EVERYONE, args={})
 
 
 class NotReached(Exception):  # noqa: N818

@@ -12,6 +12,7 @@ import msgspec
 
 from .contract import (
     Answer,
+    Cleaned,
     Code,
     Endpoint,
     Found,
@@ -40,11 +41,12 @@ ALLOWED: Mapping[str, tuple[type, ...]] = {
     "suppress": (Noted, Refused),
     "unsuppress": (Noted, Refused),
     "override": (Noted, Refused),
+    "clean_up": (Cleaned, Refused),
 }
 """Which answers each mailbox method may give."""
 
 _KINDS: Mapping[str, type] = {
-    kind.__name__: kind for kind in (Lease, Released, Sent, Found, Noted, Taken, Refused, NoReply)
+    kind.__name__: kind for kind in (Lease, Released, Sent, Found, Noted, Taken, Cleaned, Refused, NoReply)
 }
 
 
@@ -222,6 +224,10 @@ def _of_taken(answer: Taken) -> str | None:
     )
 
 
+def _of_cleaned(answer: Cleaned) -> str | None:
+    return _not_count(answer, "rows")
+
+
 def _of_refused(answer: Refused) -> str | None:
     return (
         _not_one_of(_CODES, "code", answer.code)
@@ -241,6 +247,7 @@ _PROBLEMS: Mapping[type, Callable[[Any], str | None]] = {
     Found: _of_found,
     Noted: _of_noted,
     Taken: _of_taken,
+    Cleaned: _of_cleaned,
     Refused: _of_refused,
 }
 LARGEST = 2**63 - 1

@@ -36,5 +36,7 @@ class Capability(StrEnum):
     """`override` lets a person skip a cooldown."""
     ALIASES = "aliases"
     """Domain aliases and Gmail's dots and tags are one contact."""
+    CLEAN_UP = "clean_up"
+    """`clean_up` removes old rows when it is asked to."""
     AUDIT = "audit"
     """`Target.audit` returns the decisions in commit order."""

@@ -26,6 +26,7 @@ from .doors import (
 from .messages import INTENT_HEADER, Endpoint, Message, MessageKind, Received
 from .results import (
     Answer,
+    Cleaned,
     Found,
     Lease,
     NoReply,
@@ -94,6 +95,10 @@ class FullMailbox(Mailbox, Protocol):
 
     def cancel(self, key: str) -> Found | Refused:
         """Take the send under this key back, also before it comes; the answer is true (spec: X17)."""
+        ...
+
+    def clean_up(self) -> Cleaned | Refused:
+        """Remove old rows; it never removes what somebody claims at the same time (spec: K5, L4)."""
         ...
 
     def receive(self, event: Received) -> Taken | Refused:
@@ -190,6 +195,7 @@ __all__ = [
     "Answer",
     "AuditRecord",
     "Capability",
+    "Cleaned",
     "Code",
     "CodeMeaning",
     "Endpoint",

@@ -26,6 +26,8 @@ class Settings:
         store_deadline_s: How long a store's lock is waited for before `store_busy`.
         breaker_minimum: Deliveries after which one bounce or complaint may halt all sending (spec: O5);
             0 for no breaker, None for what the target's policy says.
+        keep_rows_s: How long rows of what has ended are kept from clean-up; None for what the target's
+            policy says.
     """
 
     lease_s: float = 60.0
@@ -34,6 +36,7 @@ class Settings:
     transport_timeout_s: float = 2.0
     store_deadline_s: float = 0.25
     breaker_minimum: float | None = None
+    keep_rows_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

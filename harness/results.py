@@ -111,6 +111,13 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cleaned:
+    """Old rows were removed; what still matters was not (spec: K5, L4)."""
+
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
     """The operation was refused; the fields below `detail` are filled where the code needs them.
 
@@ -146,5 +153,5 @@ class NoReply:
     why: str
 
 
-Answer = Lease | Released | Sent | Found | Noted | Taken | Refused | NoReply
+Answer = Lease | Released | Sent | Found | Noted | Taken | Cleaned | Refused | NoReply
 """What a scenario sees of a call; a mailbox itself never returns `NoReply`, it raises."""

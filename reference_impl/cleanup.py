@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-from leaserace.harness.contract import SendState
+from leaserace.harness.contract import Cleaned, SendState
+from leaserace.harness.points import point
 
 from .cooldown import Cooldown
 from .policy import Policy, ms
@@ -45,16 +46,18 @@ class CleanUp:
         self._store = store
         self._cooldown = cooldown
 
-    def run(self) -> int:
-        """Remove old rows of every table.
-
-        Returns:
-            How many were removed.
+    def run(self) -> Cleaned:
+        """Remove old rows of every table, and tell how many.
 
         Raises:
             StoreBusy: A step did not get the store; the steps before it are done.
         """
-        old: Mapping[type[Row], Callable[[Any, int], bool]] = {
+        removed = sum(self._sweep(kind, is_old) for kind, is_old in self._old().items())
+        return Cleaned(rows=removed + self._shorten_timelines())
+
+    def _old(self) -> dict[type[Row], Callable[[Any, int], bool]]:
+        """Tables, and which of their rows nothing depends on any more; no other table is touched."""
+        return {
             LeaseRow: self._lease_is_old,
             SendRow: self._send_is_old,
             OverrideRow: lambda row, now_ms: bool(row.until_ms <= now_ms),
@@ -62,8 +65,6 @@ class CleanUp:
             InboundRow: lambda row, now_ms: bool(row.at_ms + self._inbound_ms <= now_ms),
             OptOutRow: lambda row, now_ms: bool(row.until_ms < now_ms),
         }
-        removed = sum(self._sweep(kind, is_old) for kind, is_old in old.items())
-        return removed + self._shorten_timelines()
 
     def _lease_is_old(self, row: LeaseRow, now_ms: int) -> bool:
         """Kept for a while after its end, so that its holder is told what happened."""
@@ -100,6 +101,7 @@ class CleanUp:
         while True:
             with self._store.transaction(self._deadline_s) as tx:
                 rows = tx.rows(kind, after, BATCH_ROWS)
+                point("clean_up.read", kind.__name__)
                 changed += sum(change(tx, row) for row in rows)
             if len(rows) < BATCH_ROWS:
                 return changed

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from leaserace.harness.clocks import AgentClock, SystemClock
 from leaserace.harness.contract import (
+    Cleaned,
     Endpoint,
     Found,
     Json,
@@ -67,6 +68,7 @@ class Parts:
     inbound: type[Inbound] = Inbound
     cancelling: type[Cancelling] = Cancelling
     sending: type[Sending] = Sending
+    clean_up: type[CleanUp] = CleanUp
 
 
 class ReferenceMailbox:
@@ -142,6 +144,7 @@ class ReferenceMailbox:
             inquiry=self._inquiry,
             audit=self._audit,
         )
+        self._clean_up = parts.clean_up
         self._sending = parts.sending(
             agent=agent,
             policy=policy,
@@ -263,9 +266,9 @@ class ReferenceMailbox:
         """Honour a one-click opt-out at once (spec: C6)."""
         return self._answered("opt_out", lambda: self._inbound.one_click(token, form))
 
-    def clean_up(self) -> int | Refused:
-        """Remove old rows; returns how many (spec: K5, L4)."""
-        clean_up = CleanUp(policy=self._policy, store=self._store, cooldown=self._cooldown)
+    def clean_up(self) -> Cleaned | Refused:
+        """Remove old rows (spec: K5, L4)."""
+        clean_up = self._clean_up(policy=self._policy, store=self._store, cooldown=self._cooldown)
         return self._answered("clean_up", clean_up.run)
 
     def close(self) -> None:

@@ -128,9 +128,10 @@ class Policy:
 
     def with_settings(self, settings: Settings) -> Policy:
         """The same policy with the lengths a scenario asks for."""
-        asked = settings.breaker_minimum
+        asked, keep_s = settings.breaker_minimum, settings.keep_rows_s
         return replace(
             self,
+            keep_rows_s=self.keep_rows_s if keep_s is None else keep_s,
             breaker_minimum=self.breaker_minimum if asked is None else int(asked),
             drafting_s=settings.lease_s,
             sequence_step_s=settings.lease_s,

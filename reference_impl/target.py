@@ -42,6 +42,7 @@ POINTS = frozenset(
         "send.dispatching",
         "send.handed_over",
         "send.settled",
+        "clean_up.read",
         "cancel.written",
         "cancel.committed",
         "receive.seen",

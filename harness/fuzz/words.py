@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ..contract import Answer, Found, Lease, NoReply, Noted, Refused, Released, Sent, Taken
+from ..contract import Answer, Cleaned, Found, Lease, NoReply, Noted, Refused, Released, Sent, Taken
 from ..simulation.subjects import AGENT_IDS
 from .hands import Told
 from .stands import Played
@@ -59,6 +59,8 @@ def answer_words(answer: Answer) -> str:
             return f"found {answer.state}"
         case Noted():
             return "noted"
+        case Cleaned():
+            return f"{answer.rows} rows removed"
         case Taken():
             opted_out = ", an opt-out" if answer.opted_out else ""
             return f"taken{' before' if not answer.first else ''}{opted_out}"

@@ -1,11 +1,14 @@
 """Races the articles do not list, taken from public bug reports (spec: X)."""
 
 from .bad_key_alone import bad_key_alone
+from .busy_store import busy_store
 from .cancel_against_send import cancel_against_send
 from .checked_at_once import checked_at_once
 from .claim_left_by_crash import claim_left_by_crash
 from .clash_of_refusals import clash_of_refusals
+from .cleaned_up_meanwhile import cleaned_up_meanwhile
 from .contact_load import contact_load
+from .cooldown_of_unknown import cooldown_of_unknown
 from .counter_outlives_rows import counter_outlives_rows
 from .crash_after_hand_over import crash_after_hand_over
 from .drifting_key import drifting_key
@@ -42,11 +45,14 @@ from .scheduled_after_window import scheduled_after_window
 
 __all__ = [
     "bad_key_alone",
+    "busy_store",
     "cancel_against_send",
     "checked_at_once",
     "claim_left_by_crash",
     "clash_of_refusals",
+    "cleaned_up_meanwhile",
     "contact_load",
+    "cooldown_of_unknown",
     "counter_outlives_rows",
     "crash_after_hand_over",
     "drifting_key",

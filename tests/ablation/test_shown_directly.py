@@ -24,6 +24,7 @@ from leaserace.reference_impl.broken import twins
 from leaserace.reference_impl.target import ReferenceTarget
 from tests.ablation.bench import COOLDOWN_S, JANE, LEASE_MS, WINDOW_S, A, B, Bench
 
+LONG_AGO_MS = 2 * 86_400_000
 Demonstration = Callable[[Target], bool]
 SHOWS: dict[str, Demonstration] = {}
 
@@ -400,6 +401,58 @@ def without_lasting_cancel(target: Target) -> bool:
     bench = Bench(target)
     bench.full(B).cancel("run:1")
     return isinstance(bench.send(bench.lease()), Sent)
+
+
+@shows
+def without_kept_counters(target: Target) -> bool:
+    bench = Bench(target)
+    lease = bench.lease(A)
+    bench.clock.advance_ms(LONG_AGO_MS)
+    bench.full(B).clean_up()
+    return bench.lease(B).token <= lease.token
+
+
+@shows
+def without_kept_list(target: Target) -> bool:
+    bench = Bench(target)
+    bench.box().suppress(JANE, "opt-out")
+    bench.clock.advance_ms(LONG_AGO_MS)
+    bench.full().clean_up()
+    return isinstance(bench.send(bench.lease()), Sent)
+
+
+@shows
+def without_kept_keys(target: Target) -> bool:
+    bench = Bench(target)
+    lease = bench.lease()
+    bench.send(lease)
+    bench.full().clean_up()
+    bench.send(lease)
+    return bench.arrived == 2
+
+
+@shows
+def without_kept_unknown(target: Target) -> bool:
+    bench = Bench(target)
+    lease = bench.lease()
+    bench.transport.behaviour = "silent"
+    bench.send(lease)
+    bench.transport.behaviour = "accept"
+    bench.clock.advance_ms(LONG_AGO_MS)
+    bench.full().clean_up()
+    bench.box().send(bench.under(bench.lease(), bench.message(lease)))
+    return bench.arrived == 2
+
+
+@shows
+def without_atomic_clean_up(target: Target) -> bool:
+    bench = Bench(target)
+    bench.lease(A)
+    bench.clock.advance_ms(LONG_AGO_MS)
+    claims: list[object] = []
+    claim = lambda: claims.append(bench.box(A).acquire(JANE))  # noqa: E731
+    bench.meanwhile("clean_up.read", claim, bench.full(B).clean_up)
+    return isinstance(claims[0], Lease) and isinstance(bench.box(B).acquire(JANE), Lease)
 
 
 @shows

@@ -23,6 +23,7 @@ from leaserace.harness.answers import (
 )
 from leaserace.harness.contract import (
     Answer,
+    Cleaned,
     Code,
     Endpoint,
     Found,
@@ -60,6 +61,7 @@ ANSWERS = st.one_of(
     st.builds(Sent, message_id=TEXT, status=COUNT, replay=st.booleans()),
     st.builds(Found, state=st.sampled_from(SendState), message_id=MAYBE_TEXT),
     st.builds(Noted, at_ms=COUNT),
+    st.builds(Cleaned, rows=COUNT),
     st.builds(Taken, key=TEXT, first=st.booleans(), opted_out=st.booleans(), at_ms=COUNT),
     st.builds(
         Refused,
@@ -160,6 +162,7 @@ def test_every_method_of_a_mailbox_has_its_answers() -> None:
         ("lookup", FOUND),
         ("suppress", Noted(at_ms=0)),
         ("receive", TAKEN),
+        ("clean_up", Cleaned(rows=0)),
         *((f, Refused(code=Code.STORE_BUSY)) for f in ALLOWED),
     ],
 )
@@ -191,6 +194,8 @@ def _broken(answer: Any, **fields: Any) -> Any:
         ("send", _broken(SENT, replay="yes"), "replay='yes', not a bool"),
         ("lookup", _broken(FOUND, state="gone"), "unknown state='gone'"),
         ("suppress", Noted(at_ms=-1), "at_ms=-1"),
+        ("clean_up", 3, "clean_up returned 3; allowed: Cleaned or Refused"),
+        ("clean_up", Cleaned(rows=-1), "rows=-1"),
         ("receive", _broken(TAKEN, key=""), "key='', not a text"),
         ("receive", _broken(TAKEN, first=1), "first=1, not a bool"),
         ("receive", _broken(TAKEN, opted_out=None), "opted_out=None, not a bool"),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from leaserace.harness.contract import Code, Found, Received, Refused, SendState
+from leaserace.harness.contract import Cleaned, Code, Found, Received, Refused, SendState
 from leaserace.reference_impl import cleanup
 from leaserace.reference_impl.orchestration import Run, SentTable
 from leaserace.reference_impl.records import (
@@ -55,7 +55,7 @@ def test_nothing_that_may_still_matter_is_removed(desk: Desk) -> None:
     fill(desk)
     before = counts(desk)
     assert set(before) == {kind.__name__ for kind in TABLES}
-    assert desk.mailbox().clean_up() == 0
+    assert desk.mailbox().clean_up() == Cleaned(rows=0)
     assert counts(desk) == before
 
 
@@ -63,7 +63,7 @@ def test_counters_and_the_list_stay_for_ever(desk: Desk) -> None:
     """spec: L4, C1, X11, X17"""
     fill(desk)
     desk.clock.advance_ms(1000 * DAY_MS)
-    assert desk.mailbox().clean_up() == 7
+    assert desk.mailbox().clean_up() == Cleaned(rows=7)
     marks = (FenceRow, SuppressionRow, CancelRow)
     kept = (*marks, TrafficRow, HaltRow, BudgetRow, SentRow, StepRow)
     assert counts(desk) == {kind.__name__: 1 for kind in kept}
@@ -126,7 +126,7 @@ def test_clean_up_goes_through_a_table_in_steps(
         desk.lease(address=f"jane{number}@acme.com")
     desk.clock.advance_ms(2 * DAY_MS)
     live = desk.lease(address="jane9@acme.com")
-    assert desk.mailbox().clean_up() == 5
+    assert desk.mailbox().clean_up() == Cleaned(rows=5)
     with desk.store.transaction(1.0) as tx:
         assert [row.key for row in tx.rows(LeaseRow)] == [live.key]
         assert len(tx.rows(FenceRow)) == 6

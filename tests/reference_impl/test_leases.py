@@ -9,7 +9,7 @@ import pytest
 
 from leaserace.harness import points
 from leaserace.harness.clocks import ManualClock
-from leaserace.harness.contract import Code, Lease, Refused, Released
+from leaserace.harness.contract import Cleaned, Code, Lease, Refused, Released
 from leaserace.reference_impl.mailbox import Parts, ReferenceMailbox
 from leaserace.reference_impl.policy import Situation
 from tests.reference_impl.desk import JANE, Desk
@@ -64,7 +64,7 @@ def test_tokens_rise_over_release_expiry_and_clean_up(desk: Desk) -> None:
         assert desk.mailbox().release(JANE, lease.token) == Released(key=JANE, token=lease.token)
         tokens.append(desk.lease().token)
         desk.clock.advance_ms(30 * 86_400_000)
-        assert isinstance(desk.mailbox().clean_up(), int)
+        assert isinstance(desk.mailbox().clean_up(), Cleaned)
     assert tokens == [1, 2, 3, 4, 5, 6]
 
 

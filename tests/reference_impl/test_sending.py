@@ -9,6 +9,7 @@ import pytest
 
 from leaserace.harness import points
 from leaserace.harness.contract import (
+    Cleaned,
     Code,
     Found,
     Lease,
@@ -304,7 +305,7 @@ def test_a_worker_that_wakes_up_after_clean_up_sends_nothing(desk: Desk) -> None
         overdue(desk)
         desk.mailbox().lookup("run:1:send")
         desk.clock.advance_ms(3600_000)
-        assert desk.mailbox().clean_up()
+        assert isinstance(desk.mailbox().clean_up(), Cleaned)
 
     points.listen(Watch("send.recorded", sleep))
     assert code_of(desk.mailbox().send(desk.message(lease))) is Code.SEND_IN_PROGRESS

@@ -129,6 +129,7 @@ def test_every_declared_point_is_passed_and_no_other(tmp_path: Path) -> None:
     mailbox.suppress("jane@acme.com", "opt-out")
     mailbox.receive(Received(event_id="<1@acme.com>", sender="jane@acme.com"))
     mailbox.cancel("run:2")
+    mailbox.clean_up()
     mailbox.release("jane@acme.com", lease.token)
     points.listen(None)
     assert set(watch.passed) == POINTS == runner.points

@@ -244,6 +244,16 @@ CAUGHT = [
         ("cancel_against_send", name, "without_lasting_cancel", "cancels.truthful")
         for name in ("before the send", "retried afterwards")
     ),
+    ("cleaned_up_meanwhile", "token counter", "without_kept_counters", "tokens.rise"),
+    ("cleaned_up_meanwhile", "completed key", "without_kept_keys", "sends.once"),
+    ("cleaned_up_meanwhile", "unknown outcome", "without_kept_unknown", "scenario.expected"),
+    ("cleaned_up_meanwhile", "list entry", "without_kept_list", "suppression.wins"),
+    (
+        "cleaned_up_meanwhile",
+        "claimed meanwhile",
+        "without_atomic_clean_up",
+        "leases.one_live",
+    ),
     *(
         ("inbound_told_twice", name, "without_inbound_dedup", "inbound.once")
         for name in ("told again", "at once", "an opt-out")
@@ -336,6 +346,7 @@ ON_PROCESSES = [
     ("every_endpoint_keyed", "reply, its answer lost", "without_keys_on_reply", "sends.once"),
     ("inbound_told_twice", "at once", "without_inbound_dedup", "inbound.once"),
     ("cancel_against_send", "handed over", "without_true_cancel", "cancels.truthful"),
+    ("cleaned_up_meanwhile", "claimed meanwhile", "without_atomic_clean_up", "leases.one_live"),
 ]
 VALID_ON_PROCESSES = [
     ("foreign_release", "delayed on its way"),
@@ -352,6 +363,8 @@ VALID_ON_PROCESSES = [
     ("every_endpoint_keyed", "reply, its answer lost"),
     ("inbound_told_twice", "at once"),
     ("cancel_against_send", "recorded"),
+    ("cleaned_up_meanwhile", "token counter"),
+    ("cleaned_up_meanwhile", "claimed meanwhile"),
 ]
 
 
