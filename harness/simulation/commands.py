@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import json
-import secrets
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ..agents.option import AgentRun, agent_options, explore_with
+from ..agents.option import agent_options, explore_with
 from ..contract import Capability, Target, UsageError
 from ..fuzz.replaying import is_plan, replay_plan
-from ..habits.assign import Assignments
 from ..habits.option import habit_option
 from ..targets import load_target
+from .asked import Asked
 from .catalogue import EXHAUSTIVE
 from .doubled import doubled_in
-from .driver import Bounds
-from .explore import STRATEGIES, Hit, Nondeterministic, Plan, Statistics
-from .habits import subjects_with
-from .progress import figures, live
+from .explore import STRATEGIES, Nondeterministic, Plan
+from .progress import live
 from .run import Runner
-from .schedule import Schedule, load
-from .search import SearchResult
-from .subjects import HABIT, POLICIES, parse
+from .schedule import load
+from .subjects import HABIT, POLICIES
+from .telling import replay_line, say_statistics, show_search, tell_hit
 from .workers import explore_all
 
 EXIT_FOUND, EXIT_HARNESS, EXIT_UNKNOWN = 1, 3, 4
-SECONDS = 10.0
 
 
 class Shard(click.ParamType):  # type: ignore[type-arg]
@@ -113,91 +107,38 @@ _policy_option = click.option(
     ),
     click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout."),
 )
-def explore(
-    *,
-    target: str,
-    policy_file: Path | None,
-    strategy: str,
-    agents: int,
-    faults: int | None,
-    deadlines: int | None,
-    depth: int,
-    schedules: int | None,
-    seconds: float | None,
-    seed: int | None,
-    workers: int,
-    shard: tuple[int, int],
-    subjects: tuple[str, ...],
-    habit_texts: tuple[str, ...],
-    agent: str | None,
-    situations: tuple[str, ...],
-    policies: tuple[str, ...],
-    keep_going: bool,
-    report_dir: Path,
-    as_json: bool,
-) -> int:
+def explore(**options: Any) -> int:
     """Run many interleavings of agents and faults in virtual time; a finding comes with its schedule.
 
     Who moves, lost replies, crashes, silent transports, opt-outs that come in, and the passing of time
     are choices; rules watch every run. Exit status 1 with a finding, 3 if a run made twice came out
     differently. With --agent an agent of yours is led through its situations instead, again and again.
     """
-    if agent is not None or situations:
-        others = {"--subject": subjects, "--variant": policies, "--habit": habit_texts}
-        return explore_with(
-            AgentRun(
-                agent=agent,
-                target=target,
-                situations=situations,
-                seed=seed,
-                seconds=seconds,
-                schedules=schedules,
-                policy_file=policy_file,
-                report_dir=report_dir,
-                as_json=as_json,
-                refused=tuple(flag for flag, given in others.items() if given),
-            )
-        )
-    loaded = _simulable(target)
-    for subject in subjects:
-        parse(subject)
-    subjects = subjects_with(Assignments(habit_texts), subjects)
-    if seconds is None and schedules is None:
-        seconds = SECONDS
-    if strategy == "exhaustive":
-        from .exhaust import exhaust
+    asked = Asked(**options)
+    if asked.agent is not None or asked.situations:
+        return explore_with(asked.agent_run())
+    target = _simulable(asked.target)
+    subjects = asked.what_runs()
+    if asked.strategy == "exhaustive":
+        return _search(target, asked, subjects)
+    plan = asked.plan(subjects)
+    return _draw(target, plan, shard=asked.shard, workers=asked.workers, as_json=asked.as_json)
 
-        return exhaust(
-            loaded,
-            subjects=subjects or EXHAUSTIVE,
-            policies=policies or tuple(POLICIES),
-            bounds=Bounds(
-                faults=1 if faults is None else faults,
-                time_steps=1 if deadlines is None else deadlines,
-            ),
-            seconds=seconds,
-            schedules=schedules,
-            policy_file=policy_file,
-            show=_show_search(as_json=as_json, target=target),
-        )
-    seed = secrets.randbelow(1_000_000) if seed is None else seed
-    plan = Plan(
-        target=target,
-        strategy=strategy,
-        agents=agents,
-        faults=2 if faults is None else faults,
-        time_steps=3 if deadlines is None else deadlines,
-        depth=depth,
-        schedules=schedules,
-        seconds=seconds,
-        seed=seed,
-        subjects=subjects,
-        policies=policies,
-        policy_file=None if policy_file is None else str(policy_file),
-        keep_going=keep_going,
-        folder=str(_folder(report_dir, seed) / "schedules"),
+
+def _search(target: Target, asked: Asked, subjects: tuple[str, ...]) -> int:
+    """Search every schedule within the bounds; the exit status."""
+    from .exhaust import exhaust
+
+    return exhaust(
+        target,
+        subjects=subjects or EXHAUSTIVE,
+        policies=asked.policies or tuple(POLICIES),
+        bounds=asked.bounds(faults=1, deadlines=1),
+        seconds=asked.limit_s,
+        schedules=asked.schedules,
+        policy_file=asked.policy_file,
+        show=show_search(as_json=asked.as_json, target=asked.target),
     )
-    return _draw(loaded, plan, shard=shard, workers=workers, as_json=as_json)
 
 
 def _draw(
@@ -210,11 +151,11 @@ def _draw(
     except Nondeterministic as error:
         click.echo(f"leaserace: {error}", err=True)
         return EXIT_HARNESS
-    _say_statistics(plan, found, as_json=as_json)
+    say_statistics(plan, found, as_json=as_json)
     if not as_json:
         policy_file = None if plan.policy_file is None else Path(plan.policy_file)
         for hit in found.hits:
-            _tell(target, plan.target, hit, policy_file)
+            tell_hit(target, plan.target, hit, policy_file)
     return EXIT_FOUND if found.hits else EXIT_UNKNOWN if found.problems else 0
 
 
@@ -228,88 +169,6 @@ def _simulable(name: str) -> Target:
     if not {Capability.LEASE, Capability.SEND} & set(target.capabilities):
         raise UsageError(f"target {name!r} declares neither lease nor send: nothing here applies")
     return target
-
-
-def _folder(report_dir: Path, seed: int) -> Path:
-    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")[:-3]
-    return report_dir / f"{stamp}-explore-{seed}"
-
-
-def _say_statistics(plan: Plan, found: Statistics, *, as_json: bool) -> None:
-    if as_json:
-        click.echo(json.dumps(found.to_json() | {"seed": plan.seed, "rate": found.rate}, indent=2))
-        return
-    click.echo(f"{plan.target}: {figures(found)} (seed {plan.seed}, {found.seconds:.1f} s)")
-    click.echo(f"  strategies  {_counts(found.by_strategy)}")
-    click.echo(f"  policies    {_counts(found.by_policy)}")
-    click.echo(f"  run twice   {found.twice}, all the same")
-    for problem in found.problems:
-        click.echo(f"  unknown     {problem}")
-    if found.doubled:
-        click.echo(
-            f"  doubled     {found.doubled:,} runs: mail arrived again, and no rule is broken:"
-        )
-        click.echo("              the agent asked for it, under another key or after its window")
-        click.echo(f"  the first   {replay_line(plan.target, found.doubling)}")
-    if not found.hits:
-        click.echo("  no finding; this is a sample, not a proof")
-
-
-def _counts(counts: Any) -> str:
-    return ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items()))
-
-
-def _tell(target: Target, name: str, hit: Hit, policy_file: Path | None) -> None:
-    """Shrink a finding and tell it."""
-    from .shrink import Shrinker
-    from .story import tell
-
-    schedule = Schedule.from_text(hit.schedule)
-    with Runner(target, policy_file=policy_file) as runner:
-        shrunk = Shrinker(runner, schedule, hit.rules[0]).shrink()
-    text = shrunk.schedule.to_text()
-    click.echo(
-        f"\nfound by {hit.strategy} under policy {hit.policy}, run {hit.at:,} ({hit.seconds:.2f} s); "
-        f"shrunk from {len(schedule.choices)} to {len(shrunk.schedule.choices)} choices\n"
-    )
-    findings = sorted(shrunk.outcome.findings, key=lambda each: each.rule != hit.rules[0])
-    click.echo(tell(shrunk.outcome.events, findings, again=replay_line(name, text)))
-
-
-def replay_line(target: str, text: str) -> str:
-    """The command that runs a schedule again."""
-    where = "" if target == "reference" else f"--target {target} "
-    return f"leaserace replay {where}{text}"
-
-
-def _show_search(*, as_json: bool, target: str) -> Callable[[SearchResult], None]:
-    from .exhaust import bound_of, to_json
-
-    def show(result: SearchResult) -> None:
-        if as_json:
-            click.echo(json.dumps(to_json(result)))
-            return
-        click.echo(f"{result.subject} under {result.policy}: {bound_of(result)}")
-        click.echo(
-            f"  {result.schedules:,} schedules, {result.states:,} states, {result.pruned:,} pruned, "
-            f"{result.asleep:,} asleep, exhausted: {'yes' if result.exhausted else 'no'}, "
-            f"{result.seconds:.1f} s, {len(result.found)} findings"
-        )
-        if not result.is_pruning:
-            click.echo("  the target shows no content(): states could not be compared")
-        for outcome in result.found:
-            schedule = _schedule_of(result, outcome.trail)
-            click.echo(f"  {outcome.findings[0].rule}: {outcome.findings[0].message}")
-            click.echo(f"  {replay_line(target, schedule)}")
-
-    return show
-
-
-def _schedule_of(result: SearchResult, trail: list[int]) -> str:
-    schedule = Schedule(
-        subject=result.subject, policy=result.policy, code=result.code, choices=tuple(trail)
-    )
-    return schedule.to_text()
 
 
 @click.command()

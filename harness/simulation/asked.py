@@ -1,0 +1,116 @@
+"""What ``explore`` was asked for."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ..agents.option import AgentRun
+from ..habits.assign import Assignments
+from .driver import Bounds
+from .explore import Plan
+from .habits import subjects_with
+from .subjects import parse
+
+SECONDS = 10.0
+FAULTS, DEADLINES = 2, 3
+"""What may go wrong in a drawn run, unless it is said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The options of ``leaserace explore``, under their names."""
+
+    target: str
+    policy_file: Path | None
+    strategy: str
+    agents: int
+    faults: int | None
+    deadlines: int | None
+    depth: int
+    schedules: int | None
+    seconds: float | None
+    seed: int | None
+    workers: int
+    shard: tuple[int, int]
+    subjects: tuple[str, ...]
+    habit_texts: tuple[str, ...]
+    agent: str | None
+    situations: tuple[str, ...]
+    policies: tuple[str, ...]
+    keep_going: bool
+    report_dir: Path
+    as_json: bool
+
+    @property
+    def limit_s(self) -> float | None:
+        """How long; the default only where nothing else ends it."""
+        return SECONDS if self.seconds is None and self.schedules is None else self.seconds
+
+    def bounds(self, *, faults: int, deadlines: int) -> Bounds:
+        """How much may go wrong, where nothing is said as much as given here."""
+        return Bounds(
+            faults=faults if self.faults is None else self.faults,
+            time_steps=deadlines if self.deadlines is None else self.deadlines,
+        )
+
+    def what_runs(self) -> tuple[str, ...]:
+        """The subjects, with habits; empty for those that are drawn.
+
+        Raises:
+            UsageError: One can't be, or a habit is nobody's.
+        """
+        for subject in self.subjects:
+            parse(subject)
+        return subjects_with(Assignments(self.habit_texts), self.subjects)
+
+    def plan(self, subjects: tuple[str, ...]) -> Plan:
+        """What to draw."""
+        seed = secrets.randbelow(1_000_000) if self.seed is None else self.seed
+        bounds = self.bounds(faults=FAULTS, deadlines=DEADLINES)
+        return Plan(
+            target=self.target,
+            strategy=self.strategy,
+            agents=self.agents,
+            faults=bounds.faults,
+            time_steps=bounds.time_steps,
+            depth=self.depth,
+            schedules=self.schedules,
+            seconds=self.limit_s,
+            seed=seed,
+            subjects=subjects,
+            policies=self.policies,
+            policy_file=None if self.policy_file is None else str(self.policy_file),
+            keep_going=self.keep_going,
+            folder=str(_folder(self.report_dir, seed) / "schedules"),
+        )
+
+    def agent_run(self) -> AgentRun:
+        """What is asked of an agent under test."""
+        others = {
+            "--subject": self.subjects,
+            "--variant": self.policies,
+            "--habit": self.habit_texts,
+        }
+        return AgentRun(
+            agent=self.agent,
+            target=self.target,
+            situations=self.situations,
+            seed=self.seed,
+            seconds=self.seconds,
+            schedules=self.schedules,
+            policy_file=self.policy_file,
+            report_dir=self.report_dir,
+            as_json=self.as_json,
+            refused=tuple(flag for flag, given in others.items() if given),
+        )
+
+
+def _folder(report_dir: Path, seed: int) -> Path:
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")[:-3]
+    return report_dir / f"{stamp}-explore-{seed}"
+
+
+__all__ = ["Asked"]
