@@ -37,9 +37,12 @@ class Bench:
     Args:
         target: What is tried.
         cooldown_s: Cooldown; 0 keeps that layer out of the way.
+        breaker_minimum: Deliveries after which a bounce may halt all sending.
     """
 
-    def __init__(self, target: Target, cooldown_s: float = 0.0) -> None:
+    def __init__(
+        self, target: Target, cooldown_s: float = 0.0, *, breaker_minimum: float | None = None
+    ) -> None:
         self.target = target
         self.clock = ManualClock()
         self.transport = MemoryTransport()
@@ -51,6 +54,7 @@ class Bench:
                 cooldown_s=cooldown_s,
                 key_window_s=WINDOW_S,
                 store_deadline_s=0.02,
+                breaker_minimum=breaker_minimum,
             ),
             clock=self.clock,
             transport=self.transport,

@@ -22,6 +22,7 @@ from leaserace.harness.contract import (
 from leaserace.harness.targets import load_target
 from leaserace.reference_impl.broken import twins
 from leaserace.reference_impl.target import ReferenceTarget
+from tests.ablation.around_the_send import AROUND
 from tests.ablation.bench import COOLDOWN_S, JANE, LEASE_MS, WINDOW_S, A, B, Bench
 
 LONG_AGO_MS = 2 * 86_400_000
@@ -462,6 +463,9 @@ def without_keys_on_reply(target: Target) -> bool:
     for _ in range(2):
         bench.full().reply(message)
     return bench.arrived == 2
+
+
+SHOWS |= AROUND
 
 
 def test_every_twin_has_a_demonstration() -> None:
