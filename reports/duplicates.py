@@ -272,4 +272,6 @@ def rate_sentences(outcome: RunOutcome) -> list[str]:
     seen = rates(outcome.races)
     if seen:
         return [rate.sentence for rate in seen]
-    return [rate_sentence("duplicates", outcome.rounds)] if outcome.rounds else []
+    if outcome.duplicates or not outcome.rounds:
+        return []
+    return [rate_sentence("duplicates", outcome.rounds)]

@@ -148,7 +148,7 @@ def headline(outcome: RunOutcome) -> str:
 def verdict_sentences(outcome: RunOutcome) -> list[str]:
     """What the verdict means and what to do about it, for somebody who sees it first."""
     sentences = [_meaning(outcome)]
-    if outcome.verdict is Verdict.VALID and outcome.rounds:
+    if outcome.verdict is Verdict.VALID and outcome.rounds and not outcome.duplicates:
         sentences.append(rate_sentence("duplicates", outcome.rounds) + ".")
     if outcome.late_hand_overs:
         sentences.append(

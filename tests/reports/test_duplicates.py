@@ -15,6 +15,7 @@ from leaserace.reports.duplicates import (
     wrongs_frame,
 )
 from leaserace.reports.picture import pictures
+from leaserace.reports.rows import verdict_sentences
 from tests.reports.samples import (
     Log,
     outcome,
@@ -96,6 +97,14 @@ def test_no_duplicates_are_said_with_the_rule_of_three() -> None:
     assert rate_sentences(passing()) == [
         "0 duplicates in 300 contended rounds: the rate is below 0.99 % (95 % sure)"
     ]
+
+
+def test_duplicates_that_agents_asked_for_are_not_said_to_be_none() -> None:
+    """spec: K9: the mailbox is valid, and mail was doubled by a habit."""
+    doubled = outcome(valid_result(duplicates=9))
+    assert rate_sentences(doubled) == []
+    assert not any("0 duplicates" in each for each in verdict_sentences(doubled))
+    assert any("0 duplicates" in each for each in verdict_sentences(passing()))
 
 
 def test_a_finding_is_said_with_its_interval_and_the_green_runs_still_needed() -> None:
