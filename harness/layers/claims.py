@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from .cell import Cell, Row
-from .names import ALL_ON, ALONE, THREE_ON, Layer
+from .names import ALL_ON, ALONE, NO_DRAFT, THREE_ON, Layer
 
 Cells = Mapping[tuple[str, str], Cell]
 
@@ -18,6 +18,8 @@ BAD_KEYS: Mapping[str, str] = {
     "one-key-for-many": "one key over a step with several effects",
 }
 """Habits of spec K9, in its words."""
+ANEW = frozenset({"time-in-key", "uuid-per-call", "model-writes-key", "rewords-body"})
+"""Habits that compose a retry anew."""
 GOOD = ("well-behaved", "new-run-id-with-checkpoints")
 """Agents that do nothing wrong."""
 
@@ -72,6 +74,14 @@ def _three(rows: Sequence[Row], _: set[str], cells: Cells) -> Claim:
     return Claim(text=text, spec="O1-O3", holds=not measured, shown=_figures(measured) or "0")
 
 
+def _no_draft(rows: Sequence[Row], names: set[str], cells: Cells) -> Claim:
+    text = "the three are not enough where checkpoints keep no draft"
+    if not names & ANEW:
+        return _not_judged(text, "O1")
+    measured = _doubling(_single(rows), cells, NO_DRAFT.name)
+    return Claim(text=text, spec="O1", holds=bool(measured), shown=_figures(measured) or "0")
+
+
 def _good(rows: Sequence[Row], names: set[str], cells: Cells) -> Claim:
     text = "a well-behaved agent doubles nothing with all layers on"
     if not names & set(GOOD):
@@ -93,6 +103,7 @@ _CLAIMS: tuple[Callable[[Sequence[Row], set[str], Cells], Claim], ...] = (
     _alone,
     _bad_keys,
     _three,
+    _no_draft,
     _good,
     _two,
 )

@@ -25,7 +25,7 @@ from ..contract import (
 )
 from ..history import AnyEvent, DeliveryEvent
 from ..points import point
-from .names import Layer
+from .names import Layer, Layout
 from .parts import Application
 
 ASKED = "application.asked"
@@ -184,7 +184,7 @@ class Desk:
     Args:
         mailbox: The real one.
         application: What the application keeps, whichever of its processes asks.
-        on: Layers that are on.
+        layout: Which layers are on.
         journal: What is noted.
         now_ms: The time of the scheduler that starts runs.
     """
@@ -194,13 +194,14 @@ class Desk:
         *,
         mailbox: Mailbox,
         application: Application,
-        on: frozenset[Layer],
+        layout: Layout,
         journal: Journal,
         now_ms: Callable[[], int],
     ) -> None:
         self._mailbox = mailbox
         self._application = application
-        self._on = on
+        self._on = layout.on
+        self._keeps_drafts = layout.keeps_drafts
         self._journal = journal
         self._now_ms = now_ms
         self._network = Network(mailbox, journal)
@@ -225,12 +226,16 @@ class Desk:
         no part of what was composed: it is the process's own.
         """
         run = self._application.run(f"day-{self._now_ms() // DAY_MS}")
-        composed = run.step(f"compose {message.intent}", lambda: message, Message)
+        composed = message
+        if self._keeps_drafts:
+            composed = run.step(f"compose {message.intent}", lambda: message, Message)
         behind = Passage(self._by_table)
-        answer = run.send(f"send {message.intent}", behind, replace(composed, token=message.token))
-        if not behind.is_passed:
-            self._journal.stopped(message.intent, Layer.CHECKPOINTS)
-        return answer
+        try:
+            composed = replace(composed, token=message.token)
+            return run.send(f"send {message.intent}", behind, composed)
+        finally:
+            if not behind.is_passed:
+                self._journal.stopped(message.intent, Layer.CHECKPOINTS)
 
     def _by_table(self, message: Message) -> Sent | Refused:
         """Ask the table by the name of the logical send, which has no run in it (spec: O1, O3)."""

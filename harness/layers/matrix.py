@@ -74,7 +74,10 @@ def to_dict(found: Matrix) -> dict[str, Any]:
         "version": VERSION,
         "sends": found.sends,
         "seed": found.seed,
-        "layouts": [{"name": each.name, "on": _on(each.on)} for each in LAYOUTS],
+        "layouts": [
+            {"name": each.name, "on": _on(each.on), "keeps_drafts": each.keeps_drafts}
+            for each in LAYOUTS
+        ],
         "rows": [_row(row) for row in found.rows],
         "cells": [
             _cell(found.cells[row.name, each.name]) for row in found.rows for each in LAYOUTS
@@ -96,7 +99,7 @@ def to_csv(found: Matrix) -> str:
         del cell["by_trouble"]
         line = {"row": cell.pop("row"), "layout": cell.pop("layout")}
         line |= {f"{layer}_on".replace("-", "_"): int(layer in on) for layer in Layer}
-        line |= cell
+        line |= cell | {"keeps_drafts": int(cell["keeps_drafts"])}
         line |= {f"stopped_by_{layer}".replace("-", "_"): stopped.get(layer, 0) for layer in Layer}
         lines.append(line)
     text = io.StringIO()
@@ -126,6 +129,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "row": cell.row.name,
         "layout": cell.layout.name,
         "on": _on(cell.layout.on),
+        "keeps_drafts": cell.layout.keeps_drafts,
         "sends": cell.sends,
         "deliveries": cell.deliveries,
         "duplicates": cell.duplicates,

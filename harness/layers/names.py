@@ -33,16 +33,19 @@ class Layout:
     Args:
         name: What the column is called.
         on: The layers that are on.
+        keeps_drafts: Checkpoints keep what was composed, not only what a send came to.
     """
 
     name: str
     on: frozenset[Layer]
+    keeps_drafts: bool = True
 
 
 NONE_ON = Layout(name="none", on=frozenset())
 ALONE = tuple(Layout(name=layer.value, on=frozenset({layer})) for layer in Layer)
 THREE_ON = Layout(name="three", on=THREE)
+NO_DRAFT = Layout(name="three, no draft", on=THREE, keeps_drafts=False)
 ALL_ON = Layout(name="all", on=ALL)
 WITHOUT = tuple(Layout(name=f"no {layer.value}", on=ALL - {layer}) for layer in Layer)
-LAYOUTS = (NONE_ON, *ALONE, THREE_ON, ALL_ON, *WITHOUT)
+LAYOUTS = (NONE_ON, *ALONE, NO_DRAFT, THREE_ON, ALL_ON, *WITHOUT)
 """Every column, in order."""

@@ -54,13 +54,13 @@ class Stack(Target):
     Args:
         target: The mailbox.
         parts: Who makes the application's records.
-        on: Layers that are on.
+        layout: Which layers are on.
     """
 
-    def __init__(self, target: Target, parts: Parts, on: frozenset[Layer]) -> None:
+    def __init__(self, target: Target, parts: Parts, layout: Layout) -> None:
         self._target = target
         self._parts = parts
-        self._on = on
+        self._layout = layout
         self.capabilities = target.capabilities
         self.points = target.points
         self.fixed = target.fixed
@@ -79,7 +79,7 @@ class Stack(Target):
         return Desk(
             mailbox=self._target.connect(agent),
             application=self._application,
-            on=self._on,
+            layout=self._layout,
             journal=self.journal,
             now_ms=self._clock.now_ms,
         )
@@ -100,7 +100,7 @@ class Bench:
     def __init__(self, parts: Parts, layout: Layout) -> None:
         on = layout.on
         target = parts.target(key=Layer.KEY in on, lease=Layer.LEASE in on)
-        self._stack = Stack(target, parts, on)
+        self._stack = Stack(target, parts, layout)
         self.world = World(self._stack)
         self.world.is_coarse = True
         self._settings = Settings(cooldown_s=COOLDOWN_S if Layer.COOLDOWN in on else 0.0)

@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 
 from .cell import Cell
 from .matrix import Matrix
-from .names import ALL_ON, ALONE, NONE_ON, THREE_ON, WITHOUT, Layer, Layout
+from .names import ALL_ON, ALONE, NO_DRAFT, NONE_ON, THREE_ON, WITHOUT, Layer, Layout
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-SHORT = {Layer.TABLE.value: "table", Layer.CHECKPOINTS.value: "checkp."}
+SHORT = {
+    Layer.TABLE.value: "table",
+    Layer.CHECKPOINTS.value: "checkp.",
+    NO_DRAFT.name: "no draft",
+}
 _RULE_UNDER_HEAD = "\n".join(["    ", "    ", " -- ", "    ", "    ", "    ", "    ", "    "])
+TOGETHER = (NO_DRAFT, THREE_ON, ALL_ON)
 _HOLDS = {True: ("holds ", "green"), False: ("FAILS ", "bold red"), None: ("-     ", "dim")}
 
 
@@ -29,7 +34,7 @@ def table_text(found: Matrix, *, width: int = 100, colour: bool = False) -> str:
     console = _console(max(60, width), colour=colour)
     for line in _head(found):
         console.print(line)
-    _print(console, found, "one layer alone, then together", (NONE_ON, *ALONE, THREE_ON, ALL_ON))
+    _print(console, found, "one layer alone, then together", (NONE_ON, *ALONE, *TOGETHER))
     _print(console, found, "all layers but one", WITHOUT)
     _print_stopped(console, found)
     console.print()
@@ -45,6 +50,10 @@ def _head(found: Matrix) -> Iterator[str]:
     yield (
         f"Duplicates per 1,000 logical sends; {found.sends:,} sends a cell, seed {found.seed}. "
         "With each send one thing goes wrong."
+    )
+    yield (
+        "three: key, sent-table and checkpoints; no draft: the same, where checkpoints keep what a send "
+        "came to and not what was composed."
     )
 
 

@@ -12,7 +12,15 @@ from leaserace.harness.habits import HABITS
 from leaserace.harness.layers.cell import rows_of
 from leaserace.harness.layers.claims import BAD_KEYS, GOOD
 from leaserace.harness.layers.matrix import Matrix, measured, to_csv, to_json
-from leaserace.harness.layers.names import ALL_ON, ALONE, LAYOUTS, NONE_ON, THREE_ON, Layer
+from leaserace.harness.layers.names import (
+    ALL_ON,
+    ALONE,
+    LAYOUTS,
+    NO_DRAFT,
+    NONE_ON,
+    THREE_ON,
+    Layer,
+)
 from leaserace.harness.layers.parts import load_parts
 from leaserace.harness.layers.table import table_text
 from leaserace.reports.layer_charts import layers_image
@@ -52,6 +60,19 @@ def test_the_three_layers_together_let_nothing_through(matrix: Matrix) -> None:
     """One thing goes wrong at a time. spec: O1, O2, O3"""
     assert set(rates(matrix, THREE_ON.name).values()) == {0}
     assert set(rates(matrix, ALL_ON.name).values()) == {0}
+
+
+def test_checkpoints_that_keep_no_draft_let_bad_keys_through(matrix: Matrix) -> None:
+    """A retry composes anew, and so under another key. spec: O1, K9"""
+    doubling = {name for name, rate in rates(matrix, NO_DRAFT.name).items() if rate}
+    assert doubling == {
+        "time-in-key",
+        "uuid-per-call",
+        "model-writes-key",
+        "rewords-body",
+        "one-key-for-many",
+        "new-run-id",
+    }
 
 
 def test_a_well_behaved_agent_needs_the_key_alone(matrix: Matrix) -> None:
@@ -150,5 +171,5 @@ def test_the_table_shows_each_habit_three_times_and_no_line_is_wide(matrix: Matr
 
 def test_a_claim_that_lacks_its_habits_is_not_judged() -> None:
     found = measured(load_parts(), rows_of([HABITS["old-token"]]), sends=20, seed=1)
-    assert [claim.holds for claim in found.claims] == [None, None, True, None, None]
+    assert [claim.holds for claim in found.claims] == [None, None, True, None, None, None]
     assert "not judged" in table_text(found)
