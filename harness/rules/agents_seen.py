@@ -66,14 +66,16 @@ class Seen:
 
     Attributes:
         processes: Seat and incarnation to what that process knows.
+        gone: Processes that crashed; what is told of their calls after that, they never heard.
         drafts: Agent to its calls that sent, in order, whoever of its processes made them.
         ahead_ms: The most by which the store's clock may be ahead of the history's, or None.
     """
 
-    __slots__ = ("ahead_ms", "drafts", "processes")
+    __slots__ = ("ahead_ms", "drafts", "gone", "processes")
 
     def __init__(self) -> None:
         self.processes: dict[tuple[str, str], Process] = {}
+        self.gone: set[tuple[str, str]] = set()
         self.drafts: dict[str, list[Draft]] = {}
         self.ahead_ms: float | None = None
 
@@ -92,6 +94,8 @@ class Seen:
     def answered(self, view: View, draft: Draft | None) -> None:
         """A call ended."""
         op = view.op
+        if process_of(op) in self.gone:
+            return
         process = self.process(op)
         process.case(op.contact).answered(view, draft)
         if op.f == "lookup" and op.type is OpType.OK:
@@ -107,10 +111,11 @@ class Seen:
             seat = event.detail.get("seat", event.agent)
             for name in [name for name in self.processes if name[0] == seat]:
                 del self.processes[name]
+                self.gone.add(name)
 
     def picture(self) -> Hashable:
         """What further judgements depend on."""
-        return _picture((self.processes, self.drafts, self.ahead_ms))
+        return _picture((self.processes, frozenset(self.gone), self.drafts, self.ahead_ms))
 
 
 def _picture(value: Any) -> Hashable:

@@ -21,13 +21,15 @@ class AgentTape(Tape):
     def __init__(self, *agents: str, **settings: Any) -> None:
         super().__init__(**settings)
         self._incarnations: dict[str, int] = {}
+        self.seat = ""
+        """Whose process makes the next calls, where it is not the agent's first."""
         for agent in agents or (SALES,):
             self.events.append(MarkEvent(t=self._t(), name=UNDER_TEST, agent=agent))
 
     def invoke(self, agent: str, f: str, contact: str = JANE, **args: Any) -> str:
         """An operation begins."""
         op = super().invoke(agent, f, contact, **args)
-        process = f"{agent}#{self._incarnations.get(agent, 0)}.{len(self._ops)}"
+        process = f"{self.seat or agent}#{self._incarnations.get(agent, 0)}.{len(self._ops)}"
         self._ops[op] = (agent, process, f, contact)
         self.events[-1] = msgspec.structs.replace(self.events[-1], process=process)
         return op
