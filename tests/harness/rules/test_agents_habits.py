@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -43,8 +44,11 @@ def test_a_send_is_made_again_in_ways_that_are_no_daily_run(again: str) -> None:
     if again == "restart":
         tape.crash()
     tape.at(9_000 if again == "inside the window" else 11_000)
-    more = {"another send": {"intent": "i2"}, "another key": {"key": "b"}}.get(again, {})
-    tape.sent(SALES, **more)
+    changes: dict[str, dict[str, Any]] = {
+        "another send": {"intent": "i2"},
+        "another key": {"key": "b"},
+    }
+    tape.sent(SALES, **changes.get(again, {}))
     assert "daily-after-window" not in tape.habits()
 
 

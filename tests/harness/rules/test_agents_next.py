@@ -12,7 +12,7 @@ from leaserace.harness.rules.agents import Keys, NextAction
 from tests.support.agent_tape import AgentTape
 from tests.support.ops import BOB, EPOCH_MS, SALES, SUPPORT, UNLOGGED, Tape
 
-AGAIN_AS_IT_WAS = {
+AGAIN_AS_IT_WAS: dict[Code, dict[str, Any]] = {
     Code.KEY_REUSED: {},
     Code.KEY_INVALID: {},
     Code.KEY_MISSING: {"key": None},
@@ -441,7 +441,7 @@ def test_what_another_process_of_the_agent_saw_is_not_known() -> None:
 
 def busy(waits_ms: int, f: str = "acquire", again: str = "acquire", **told: Any) -> list[str]:
     tape = AgentTape()
-    args = {"token": 41} if f == "renew" else {}
+    args: dict[str, Any] = {"token": 41} if f == "renew" else {}
     at_ms = tape.ms
     tape.fail(tape.invoke(SALES, f, **args), "store_busy", **told)
     tape.at(at_ms + 2 + waits_ms)
