@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from ..contract import UsageError
+from ..targets import load_target
 from .mapping import Mapping
 from .mapping_file import load_mapping
 from .ours import our_mapping
@@ -39,7 +40,13 @@ SEED = 0
 @click.option(
     "--reconstruct",
     is_flag=True,
-    help="Also write each finding as steps for the simulator and a pytest file.",
+    help="Also write each finding as a schedule of the simulator, as its steps and as a pytest file.",
+)
+@click.option(
+    "--target",
+    default="reference",
+    show_default=True,
+    help="What the schedules of --reconstruct are for.",
 )
 @click.option(
     "--jobs", type=click.IntRange(1, 64), help="Processes to use; default as many as are worth it."
@@ -59,6 +66,7 @@ def judge(
     mapping_file: Path | None,
     only_suggest: bool,
     reconstruct: bool,
+    target: str,
     jobs: int | None,
     report_dir: Path,
     as_json: bool,
@@ -76,6 +84,8 @@ def judge(
     if only_suggest:
         click.echo(suggest(log), nl=False)
         return 0
+    if reconstruct:
+        load_target(target)  # a name that is none is better said before an hour of judging
     answer, mapping = _judged(log, mapping_file, jobs)
     commands = importlib.import_module("leaserace.harness.commands")
     run_dir: Path = commands.make_run_dir(report_dir, "judge", SEED)
@@ -88,7 +98,7 @@ def judge(
     if reconstruct:
         from .reconstruct import write_reconstructions
 
-        told = write_reconstructions(answer, mapping, run_dir)
+        told = write_reconstructions(answer, mapping, run_dir, target=target)
     else:
         told = []
     if as_json:
@@ -97,8 +107,9 @@ def judge(
         show = importlib.import_module("leaserace.reports.show")
         show.print_outcome(answer.outcome, answer.history, run_dir)
         _print_traces(answer)
+        text = importlib.import_module("leaserace.reports.text")
         for line in told:
-            click.echo(line)
+            click.echo(text.visible(line))
     return answer.outcome.verdict.exit_status
 
 

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import msgspec
 
-from ..contract import Capability
+from ..contract import Capability, Target, UsageError
 from ..history import DeliveryEvent, History, OpEvent, OpType
+from ..targets import load_target
 from ..verdict import Finding
 from .mapping import Mapping
 from .replay import Step, agents_of
 from .run import Answer
+from .words import Plan, Words
 
 MOST = 20
 """Contacts that are rebuilt, by their gravest finding."""
@@ -39,50 +41,101 @@ class Rebuilt:
         finding: Which.
         steps: The contact's calls, in order.
         spellings: Forms of the contact's address.
+        ends: Operation to its end in the log.
+        zero_ns: When the first step was.
         missing: What could not be rebuilt, one sentence each.
     """
 
     finding: Finding
     steps: tuple[Step, ...]
     spellings: dict[str, list[str]]
+    ends: dict[str, OpEvent]
+    zero_ns: int
     missing: tuple[str, ...]
 
 
-def write_reconstructions(answer: Answer, mapping: Mapping | None, folder: Path) -> list[str]:
-    """Write steps and a pytest file for each finding.
+def write_reconstructions(
+    answer: Answer, mapping: Mapping | None, folder: Path, *, target: str = "reference"
+) -> list[str]:
+    """Write steps, a schedule and a pytest file for each finding.
 
     Args:
         answer: What the log came to.
         mapping: What its fields are; None for a history of ours, which has schedules of its own.
         folder: The run's folder.
+        target: What the schedules are for, as ``--target`` names it.
 
     Returns:
         What was written, and what could not be rebuilt, one line each.
+
+    Raises:
+        UsageError: The target can't be loaded, or does what no simulation allows.
     """
     if mapping is None:
         return ["a history is not reconstructed from a log: its run kept its own schedules"]
+    loaded = load_target(target)
     rebuilt = list(reconstructions(answer, mapping))
     if not rebuilt:
         return ["nothing to reconstruct: no finding with events"]
-    target = folder / "reconstructed"
-    target.mkdir(exist_ok=True)
+    parent = folder / "reconstructed"
+    parent.mkdir(exist_ok=True)
     told = []
     for number, each in enumerate(rebuilt, start=1):
-        steps = target / f"steps_{number}.json"
-        value = {
-            "rule": each.finding.rule,
-            "message": each.finding.message,
-            "program": program_of(each.steps, float(answer.outcome.policy.get("lease_s") or 60.0)),
-            "spellings": each.spellings,
-            "steps": each.steps,
-            "not_reconstructed": each.missing,
-        }
-        steps.write_bytes(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
-        test = target / f"test_reconstructed_{number}.py"
+        lengths_s = _lengths_s(answer)
+        plan = _plan(each, lengths_s)
+        missing = (*each.missing, *plan.missing)
+        _write_steps(parent / f"steps_{number}.json", each, missing, lengths_s[0])
+        test = parent / f"test_reconstructed_{number}.py"
         test.write_text(_test_file(each, number, answer), encoding="utf-8")
         told.append(f"{test}: {each.finding.rule} on {each.finding.contact}")
-        told.extend(f"  not reconstructed: {sentence}" for sentence in each.missing)
+        told.extend(_write_schedule(parent / f"schedule_{number}.txt", each, plan, loaded, target))
+        told.extend(f"  not reconstructed: {sentence}" for sentence in missing)
     return told
+
+
+def _lengths_s(answer: Answer) -> tuple[float, float]:
+    """Lease and cooldown in force in the log."""
+    policy = answer.outcome.policy
+    return float(policy.get("lease_s") or 60.0), float(policy.get("cooldown_s") or 0.0)
+
+
+def _plan(each: Rebuilt, lengths_s: tuple[float, float]) -> Plan:
+    lease_s, cooldown_s = lengths_s
+    words = Words(
+        each.steps, each.ends, zero_ns=each.zero_ns, lease_s=lease_s, cooldown_s=cooldown_s
+    )
+    return words.plan()
+
+
+def _write_steps(path: Path, each: Rebuilt, missing: Sequence[str], lease_s: float) -> None:
+    value = {
+        "rule": each.finding.rule,
+        "message": each.finding.message,
+        "program": program_of(each.steps, lease_s),
+        "spellings": each.spellings,
+        "steps": each.steps,
+        "not_reconstructed": missing,
+    }
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+
+
+def _write_schedule(
+    path: Path, each: Rebuilt, plan: Plan, loaded: Target, target: str
+) -> Iterator[str]:
+    """The schedule, if the simulator takes it; what is said of it."""
+    if not {Capability.LEASE, Capability.SEND} <= set(loaded.capabilities):
+        yield f"  no schedule: {target} declares no lease or no send"
+        return
+    from ..simulation.explore import Nondeterministic
+    from .follow import played, write_schedule
+
+    try:
+        play = played(plan, loaded, each.ends)
+    except (UsageError, Nondeterministic) as error:
+        yield f"  no schedule: {error}"
+        return
+    finding = _comment(f"{each.finding.rule} in a log: {each.finding.message}"[:200])
+    yield from write_schedule(path, play, target=target, finding=finding)
 
 
 def reconstructions(answer: Answer, mapping: Mapping) -> Iterator[Rebuilt]:
@@ -128,6 +181,8 @@ def _rebuilt(
         finding=finding,
         steps=steps,
         spellings={"contact": unique},
+        ends={event.op: event for event in mine if event.type is not OpType.INVOKE},
+        zero_ns=mine[0].t,
         missing=tuple(missing),
     )
 
@@ -232,7 +287,7 @@ def _missing(events: Sequence[OpEvent], mapping: Mapping) -> Iterator[str]:
         and event.value["message"]["token"] is None
         for event in events
     )
-    if leaseless:
+    if leaseless and any(event.f == "acquire" for event in events):
         yield "leases of sends that carry no token"
 
 
