@@ -11,12 +11,14 @@ Two calls of one agent are tries of one logical send if they go to the same cont
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
-from ..contract import MessageKind
+from ..contract import INTENT_HEADER, MessageKind
 from ..history import Operation, OpType
 from .people import normal_key
 
-_INTENT_TAG = re.compile(r"\[intent:[^\]]*\]")
+_INTENT_TAG = re.compile(r"\[intent:([^\]]*)\]")
 
 
 class Draft:
@@ -37,7 +39,7 @@ class Draft:
         self.op = op
         self.key: str = message.get("key") or ""
         self.folded = normal_key(self.key)
-        self.intent: str = message.get("intent") or ""
+        self.intent = _intent_of(message)
         self.subject: str = message.get("subject") or ""
         body = _INTENT_TAG.sub("", message.get("body") or "")
         about = (message.get("endpoint"), message.get("refers_to"))
@@ -59,6 +61,13 @@ class Draft:
         if process_of(self.op) != process_of(earlier.op):
             return alike
         return (alike or named) and earlier.op.type in {OpType.INFO, OpType.INVOKE}
+
+
+def _intent_of(message: Mapping[str, Any]) -> str:
+    """Id of the logical send, from wherever the receiving mailbox would read it too."""
+    told: str = message.get("intent") or (message.get("headers") or {}).get(INTENT_HEADER, "")
+    tag = None if told else _INTENT_TAG.search(message.get("body") or "")
+    return tag[1] if tag else told
 
 
 def draft_of(op: Operation) -> Draft | None:

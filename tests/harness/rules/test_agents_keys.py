@@ -122,6 +122,15 @@ def test_the_intents_tag_in_a_body_is_no_word_of_it() -> None:
     assert two(first, {"key": "a", "body": "Hello [intent:run-2.i1]"}).slips(Keys) == []
 
 
+@pytest.mark.parametrize(
+    "told", [{"headers": {"X-Leaserace-Intent": "i1"}}, {"body": "Anew [intent:i1]"}]
+)
+def test_an_intent_is_found_where_the_receiving_mailbox_finds_it(told: dict[str, Any]) -> None:
+    """spec: A1"""
+    second = {"intent": "", "key": "b", "subject": "Other", "body": "Other"} | told
+    assert len(two({"key": "a"}, second).slips(Keys)) == 1
+
+
 def test_one_key_for_two_messages_or_two_people_is_a_finding() -> None:
     """spec: A1, K7, K9"""
     for second in ({"key": " A ", "intent": "i2"}, {"key": "a", "contact": BOB}):
