@@ -23,7 +23,7 @@ DETAILS: Mapping[Code, str] = {
     Code.NOT_AUTHORISED: "this credential may not send to this contact",
     Code.NOT_HOLDER: "the caller does not hold this lease",
 }
-"""What each scripted refusal says."""
+"""What a scripted refusal says, where the code's own words are too few."""
 FAULTS: Mapping[Code, tuple[str, ...]] = {Code.INVALID_MESSAGE: ("subject_too_long",)}
 
 
@@ -53,7 +53,7 @@ class Answering:
             return self._without_lease(*args)
         return Refused(
             code=self._code,
-            detail=DETAILS[self._code],
+            detail=DETAILS.get(self._code, self._code.meaning.when),
             reasons=(self._code,),
             faults=FAULTS.get(self._code, ()),
         )

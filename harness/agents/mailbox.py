@@ -20,7 +20,7 @@ from ..contract import (
     Sent,
 )
 from ..scenario import Contact, Seat
-from .task import AgentTask
+from .task import AgentTask, Assignment
 
 CALLS_MAX = 300
 """Calls of one run after which an agent is cut off: far above what any task needs."""
@@ -134,7 +134,7 @@ class RecordedMailbox:
         self._lock = threading.Lock()
         self._thread = threading.get_ident()
         self._names = {_plain(form): each.name for each in contacts for form in each.spellings}
-        self._intents = {_plain(each.to): each.intent for each in reversed(task.messages)}
+        self._wanted = task.messages
         self._contact_of_key: dict[str, str] = {}
         self._last = ""
         self.calls = 0
@@ -191,7 +191,10 @@ class RecordedMailbox:
         """What arrives is counted by its intent, also where an agent does not care for it."""
         if message.intent or INTENT_HEADER in message.headers:
             return message
-        return replace(message, intent=self._intents.get(_plain(message.to), ""))
+        meant = [each for each in self._wanted if _plain(each.to) == _plain(message.to)]
+        if len(meant) > 1:
+            meant = [each for each in meant if _is_meant(message, each)]
+        return replace(message, intent=meant[0].intent) if len(meant) == 1 else message
 
     def _contact(self, address: str) -> str:
         self._last = self._names.get(_plain(address), _plain(address))
@@ -228,6 +231,11 @@ def answer_of(call: Callable[[], _Answer]) -> _Answer | NoReply:
         return call()
     except OutcomeUnknown as error:
         return NoReply(why=str(error))
+
+
+def _is_meant(message: Message, wanted: Assignment) -> bool:
+    """Whether a message without an intent is this one of several to the same person."""
+    return message.subject == wanted.subject or wanted.draft in message.body
 
 
 def _plain(address: str) -> str:

@@ -21,6 +21,8 @@ from .under_test import agent_called
 UNDER_TEST = "agent.under_test"
 BEGIN, END = "agent.begin", "agent.end"
 """Marks: whose actions are judged, and when a run of it began and ended."""
+LINGER = 2
+"""Lease lengths for which an agent that left a thread running is watched: it may go on renewing."""
 
 
 def work(seat: Seat, args: Mapping[str, Any]) -> None:
@@ -49,12 +51,16 @@ def work(seat: Seat, args: Mapping[str, Any]) -> None:
         raised = _last_line(error)
     seat.mark(END, raised=raised, cut_off=cut_off, calls=mailbox.calls)
     if threading.active_count() > threads:
-        seat.wait_s(seat.settings.lease_s)  # what it left running may go on renewing: let it show
+        seat.wait_s(LINGER * seat.settings.lease_s)
 
 
 def _last_line(error: BaseException) -> str:
-    """The last line of its traceback, and where it was raised."""
-    line = " ".join("".join(traceback.format_exception_only(error)).split())
+    """The last line of its traceback, and where in the agent's own code it was raised."""
+    line = " ".join(f"{type(error).__name__}: {error}".split())
     frames = traceback.extract_tb(error.__traceback__)
-    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    return f"{line[:300]}{where}"
+    own = [each for each in frames if not each.filename.startswith(_HARNESS)] or frames
+    return f"{line[:300]} ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else line[:300]
+
+
+_HARNESS = str(Path(__file__).parents[1])
+"""What stands here is no agent of the user's."""

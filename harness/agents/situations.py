@@ -63,7 +63,7 @@ def stale_fencing_token(stage: Stage) -> None:
     person = stage.person()
     stop = stage.agent.pause_at("send.think")
     run = stage.engage(person)
-    stage.reach(stop, "send")
+    stage.reach(stop, "send", run)
     _take_over(stage, person)
     stop.resume()
     run.wait()
@@ -90,7 +90,7 @@ def send_status_unknown(stage: Stage) -> None:
     stop = stage.agent.hold_at("send.returned")
     stage.race.transport(Behaviour.SILENT)
     run = stage.engage(person)
-    stage.reach(stop, "send")
+    stage.reach(stop, "send", run)
     stage.race.transport(Behaviour.ACCEPT)
     stop.resume()
     run.wait()
@@ -104,7 +104,7 @@ def store_busy(stage: Stage) -> None:
     theirs.wait()
     stop = stage.agent.hold_at("acquire.returned")
     run = stage.engage(person)
-    stage.reach(stop, "acquire")
+    stage.reach(stop, "acquire", run)
     theirs.resume()
     claim.answer()
     stop.resume()
@@ -130,13 +130,12 @@ def opt_out_received(stage: Stage) -> None:
     """The contact's last message is an opt-out; nothing is sent, and it is on the list afterwards."""
     person = stage.person()
     stage.engage(person, inbound="Please take me off your list. Unsubscribe.").wait()
+    arrived = stage.race.deliveries(person)
+    stage.race.require("messages to somebody who opted out", wanted=0, observed=arrived)
     lease = stage.ours.acquire(person)
     token = lease if isinstance(lease, Lease) else None
     answer = stage.ours.send(person, stage.race.message(person, lease=token))
     stage.race.expect("our agent's send after the opt-out", answer, Code.SUPPRESSED)
-    stage.race.require(
-        "messages to somebody who opted out", wanted=0, observed=stage.race.deliveries(person)
-    )
 
 
 def free_play(stage: Stage) -> None:

@@ -40,7 +40,7 @@ def lost_lookup(stage: Stage) -> None:
     first, second = stage.agent.hold_at("send.think"), stage.agent.hold_at("lookup.think")
     run = stage.engage(person)
     for stop, f in ((first, "send"), (second, "lookup")):
-        stage.reach(stop, f)
+        stage.reach(stop, f, run)
         stage.agent.lose_next_reply()
         stop.resume()
     run.wait()
@@ -61,7 +61,7 @@ def _crash(stage: Stage, point: str, f: str) -> None:
     stage.own(stage.person())
     stop = stage.agent.kill_at(point)
     run = stage.engage(person)
-    stage.reach(stop, f)
+    stage.reach(stop, f, run)
     run.wait()
     stage.agent.restart()
     stage.engage(person).wait()

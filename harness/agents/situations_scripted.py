@@ -5,16 +5,22 @@ from __future__ import annotations
 from ..contract import Code
 from .stage import Situation, Stage, refused
 
-_SENDS = (
-    Code.NOT_HOLDER,
-    Code.SEND_IN_PROGRESS,
-    Code.KEY_REUSED,
-    Code.KEY_INVALID,
-    Code.KEY_MISSING,
-    Code.INVALID_MESSAGE,
-    Code.NOT_AUTHORISED,
+_FOR_REAL = frozenset(
+    {
+        Code.CONTACT_OWNED,
+        Code.COOLDOWN_ACTIVE,
+        Code.LEASE_EXPIRED,
+        Code.STALE_FENCING_TOKEN,
+        Code.SUPPRESSED,
+        Code.SEND_STATUS_UNKNOWN,
+        Code.STORE_BUSY,
+        Code.SENDING_HALTED,
+        Code.INVALID_ADDRESS,
+    }
 )
-_CLAIMS = (Code.APPROVAL_REQUIRED,)
+"""Codes that arise for real in `situations`."""
+_TO_A_CLAIM = frozenset({Code.APPROVAL_REQUIRED})
+"""Codes that a claim is answered with; all others answer a send."""
 
 
 def one_message(stage: Stage) -> None:
@@ -37,8 +43,9 @@ def _situation(f: str, code: Code) -> Situation:
     )
 
 
-SCRIPTED = (
-    *(_situation("send", code) for code in _SENDS),
-    *(_situation("acquire", code) for code in _CLAIMS),
+SCRIPTED = tuple(
+    _situation("acquire" if code in _TO_A_CLAIM else "send", code)
+    for code in Code
+    if code not in _FOR_REAL
 )
-"""Situations whose answer a script gives."""
+"""Situations whose answer a script gives: every code that no circumstance brings about."""

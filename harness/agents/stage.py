@@ -11,7 +11,7 @@ import msgspec
 from ..contract import Answer, Code, Lease, Refused, Sent, Settings
 from ..faults import Phase
 from ..history import FaultEvent, History, MarkEvent, Operation
-from ..scenario import Contact, Engaged, NotReached, Race, Seat, slug
+from ..scenario import Contact, Engaged, NotReached, Race, Stop, slug
 from .playing import BEGIN, UNDER_TEST, work
 from .task import AgentTask, Assignment, task_to_json
 
@@ -144,13 +144,13 @@ class Stage:
         """Let the agent work; before its first call of `f`, something changes."""
         stop = self.agent.hold_at(f"{f}.think")
         run = self.engage(*people, **options)
-        self.reach(stop, f)
+        self.reach(stop, f, run)
         change()
         stop.resume()
         run.wait()
 
-    def reach(self, stop: Any, f: str) -> None:
-        """Wait until the agent stands where it is to be held.
+    def reach(self, stop: Stop, f: str, run: Engaged) -> None:
+        """Wait until the agent stands where it is to be held; one that hangs is cut off.
 
         Raises:
             NotReached: It never came there.
@@ -158,6 +158,7 @@ class Stage:
         try:
             stop.wait()
         except NotReached as error:
+            run.wait()
             raise NotReached(f"the agent never called {f}") from error
 
     # Ours.
@@ -215,4 +216,4 @@ def lost(f: str) -> Given:
     return lambda op: op.f == f and op.code == "reply_lost"
 
 
-__all__ = ["SETTINGS", "Given", "Seat", "Situation", "Stage", "lost", "refused", "wanted"]
+__all__ = ["SETTINGS", "Given", "Situation", "Stage", "lost", "refused", "wanted"]

@@ -21,7 +21,7 @@ class Assignment:
         subject: A subject that may be used.
         draft: A text that may be used.
         intent: Id of the logical send. Put it into `Message.intent`; where a message carries none, it
-            is filled in by the recipient, so that what arrives can be counted.
+            is filled in by recipient, subject and text, so that what arrives can be counted.
         step: Name of the step in the run, unique in it: for the key (spec: K7).
         drafting_s: How long the work on it takes. Spend it with ``stop.wait``: a lease may end in it.
         inbound: What the contact wrote last, or "". An opt-out in it comes before anything else.

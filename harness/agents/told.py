@@ -43,14 +43,14 @@ def judged(run: RaceRun, result: RaceResult) -> tuple[RaceResult, AgentAnswer]:
     agent = run.info.agents[0]
     calls = [op for op in run.history.operations() if op.agent == agent]
     given, told = _given(situation, run.history, calls)
-    raised = _ends(run.history, "raised")
-    reason = "; ".join(dict.fromkeys([*raised, *_ends(run.history, "cut_off"), *_said(result)]))
-    verdict = result.verdict
-    if verdict in {Verdict.VALID, Verdict.UNKNOWN} and not given:
-        verdict, why = _never_given(situation, calls)
-        reason = "; ".join(filter(None, [*raised, why]))
-    if verdict is Verdict.VALID and any(_ends(run.history, "cut_off")):
+    ended = [*_ends(run.history, "raised"), *_ends(run.history, "cut_off")]
+    verdict, reasons = result.verdict, [*ended, *filter(None, [result.reason])]
+    if verdict is not Verdict.INVALID and not given and not run.aborted:
+        verdict, why = _never_given(situation, calls, is_whole=not ended)
+        reasons = [*ended, why]
+    if verdict is Verdict.VALID and _ends(run.history, "cut_off"):
         verdict = Verdict.UNKNOWN
+    reason = "; ".join(dict.fromkeys(reasons))
     answer = AgentAnswer(
         situation=situation.name,
         answer=situation.answer,
@@ -87,17 +87,25 @@ def _given(
     return len(moments) if rest else 0, rest
 
 
-def _never_given(situation: Situation, calls: Sequence[Operation]) -> tuple[Verdict, str]:
-    """What is said of an answer that never came."""
+def _never_given(
+    situation: Situation, calls: Sequence[Operation], *, is_whole: bool
+) -> tuple[Verdict, str]:
+    """What is said of an answer that never came.
+
+    Args:
+        situation: Which.
+        calls: The agent's.
+        is_whole: Whether the agent came to its own end.
+    """
     called = any(op.f == situation.f for op in calls)
-    if called or situation.f in {"acquire", "send", "suppress"}:
+    if called or situation.f in _ALWAYS or not is_whole:
         why = "" if called else f": the agent never called {situation.f}"
         return Verdict.UNKNOWN, f"the answer never came{why}"
     return Verdict.NOT_APPLICABLE, f"the agent never calls {situation.f}, so it is never answered"
 
 
-def _said(result: RaceResult) -> list[str]:
-    return [result.reason] if result.reason else []
+_ALWAYS = frozenset({"acquire", "send", "suppress"})
+"""Calls every agent has a reason to make; a renewal, a look-up or a release it may do without."""
 
 
 def _ends(history: History, what: str) -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from ..answers import from_json
+from ..clocks import monotonic_ns
 from ..contract import NoReply, UsageError
 from ..faults import AimedFault, FaultKind
 from ..scenario import Actor, Call, Pending, Stop
@@ -51,6 +52,7 @@ class ProcessActor(Actor):
         self._crash: str | None = None
         self._skew: str | None = None
         self._playing = False
+        self._plays_until_ns = 0
 
     # Its life.
 
@@ -78,6 +80,14 @@ class ProcessActor(Actor):
     def is_playing(self) -> bool:
         """Whether a playbook of it is under way."""
         return self._playing
+
+    @property
+    def time_left_s(self) -> float:
+        """How long what it is doing may still take: a call, or a playbook and its grace."""
+        deadlines = self.crew.deadlines
+        if not self._playing:
+            return deadlines.call_s
+        return max(0.0, (self._plays_until_ns - monotonic_ns()) / 1e9 + deadlines.agent_s)
 
     @property
     def is_ready(self) -> bool:
@@ -262,6 +272,7 @@ class ProcessActor(Actor):
         """Let it act by a playbook; `played` waits for its end."""
         self._said.pop(wire.Played, None)
         self._playing = True
+        self._plays_until_ns = order.until_ns
         self._process.send(order)
 
     def played(self, within_s: float) -> wire.Played | None:

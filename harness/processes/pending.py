@@ -8,6 +8,7 @@ from ..clocks import monotonic_ns
 from ..contract import Answer, Sent
 from ..faults import AimedFault, FaultKind
 from ..scenario import NotReached
+from .deadlines import RaceAborted
 
 if TYPE_CHECKING:
     from .actors import ProcessActor
@@ -78,7 +79,8 @@ class ProcessStop:
             NotReached: The call ended, or the deadline passed, without coming by.
         """
         crew = self._actor.crew
-        crew.wait_for(lambda: self._struck or not self._actor.is_busy, crew.deadlines.call_s)
+        within_s = self._actor.time_left_s
+        crew.wait_for(lambda: self._struck or not self._actor.is_busy, within_s)
         if not self._struck:
             self._actor.disarm(self)
             raise NotReached(f"{self._actor.id} did not come by {self._fault.point}")
@@ -127,12 +129,10 @@ class ProcessEngaged:
 
     Args:
         actor: Who plays it.
-        seconds: How long it may; what goes on beyond that and a grace is cut off.
     """
 
-    def __init__(self, actor: ProcessActor, seconds: float) -> None:
+    def __init__(self, actor: ProcessActor) -> None:
         self._actor = actor
-        self._ends_ns = monotonic_ns() + int((seconds + actor.crew.deadlines.agent_s) * 1e9)
 
     def is_done(self) -> bool:
         """Whether it ended, or its agent is dead."""
@@ -146,6 +146,11 @@ class ProcessEngaged:
             RaceAborted: It did not come; the agent was cut off.
         """
         actor = self._actor
-        said = actor.played(max(0.0, (self._ends_ns - monotonic_ns()) / 1e9))
+        try:
+            said = actor.played(actor.time_left_s)
+        except RaceAborted:
+            # What an agent left undone because it was killed is no fault of its own.
+            actor.crew.ledger.begin(FaultKind.CRASH, actor.id, **actor.who)
+            raise
         if said is not None and said.problem:
             actor.crew.ledger.problem(f"{actor.id}: {said.problem}")

@@ -146,7 +146,7 @@ class ProcessRace(Race):
                 seed=f"{self.rng.getrandbits(64)}:{actor.id}",
             )
         )
-        return ProcessEngaged(actor, seconds)
+        return ProcessEngaged(actor)
 
     def _note_plays(self, played: Mapping[str, wire.Played | None]) -> None:
         """Who did how much: a round in which one agent starved was no contention."""
