@@ -7,6 +7,7 @@ plus tags fold only where a domain's rule says so. Look-alike letters stay two p
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -27,8 +28,8 @@ KEYS_CACHED = 100_000
 ADDRESS_SHOWN = 80
 ADDRESS_LENGTH_MAX = 1000
 """With its display name; what is longer is not looked at further."""
-ENCODED_WORD = "=?"
-"""Begins an encoded word (RFC 2047): a mail program would decode it to another address."""
+_ENCODED_WORD = re.compile(r"=\?.+\?=")
+"""An encoded word (RFC 2047): a mail program would decode it to another address."""
 
 
 class InvalidAddress(ValueError):  # noqa: N818 - it is what the address is
@@ -166,7 +167,7 @@ class Identity:
             valid = _validate(text)
         except EmailNotValidError as error:
             raise InvalidAddress(f"{_shown(address)}: {error}") from error
-        if ENCODED_WORD in valid.local_part:
+        if _ENCODED_WORD.search(valid.local_part):
             raise InvalidAddress(
                 f"{_shown(address)}: the part before the @-sign holds an encoded word"
             )

@@ -9,12 +9,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from email.message import EmailMessage
-from email.policy import SMTPUTF8
+from email.policy import SMTP, SMTPUTF8, EmailPolicy
 from enum import StrEnum
+from typing import Any
 
 from leaserace.harness.contract import Endpoint, Message, MessageKind
 
-from .identity import ENCODED_WORD, Identity, InvalidAddress
+from .identity import Identity, InvalidAddress
 from .letters import OURS, THREAD, has_opt_out, offers_own_opt_out
 from .policy import Policy
 
@@ -24,6 +25,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 """Line breaks in every form, and what else can't stand in a header; a tab can."""
 FAULTS_MAX = 100
 """Faults told of one message; what has more is not looked at further."""
+ENCODED_WORD = "=?"
+"""Begins an encoded word (RFC 2047), which the email package decodes when a header is set."""
 NAME_LENGTH_MAX = 76
 """Characters of a header's name: it stands on one line with its colon."""
 _HEADER_NAME = re.compile(r"[!-9;-~]+")
@@ -155,7 +158,15 @@ class Lint:
                     problem=f"the {field} holds half a character (a lone surrogate)",
                 )
             if field != "body":
-                yield from self._header_text(field, f"the {field}", text)
+                yield from self._named_text(field, text)
+
+    def _named_text(self, field: str, text: str) -> Iterator[Fault]:
+        """A text that becomes a header of the mailbox's own."""
+        faults = list(self._header_text(field, f"the {field}", text))
+        if not faults and ENCODED_WORD in text and not _can_be_written("Subject", text):
+            problem = f"the {field} can't be read: {text!r:.80}"
+            faults.append(Fault(code=LintCode.BAD_HEADER, field=field, problem=problem))
+        yield from faults
 
     def _headers(self, headers: Mapping[str, str]) -> Iterator[Fault]:
         """What is given stands once, is not the mailbox's own and can be written."""
@@ -252,8 +263,8 @@ def _is_plain(text: str) -> bool:
 def _hides_control(text: str) -> bool:
     """Whether it holds an encoded word that decodes to a line break or the like (RFC 2047).
 
-    The email package decodes such words when a header is set, and older ones write the break as it is:
-    what stands behind it would be a header of its own (CVE-2024-6923).
+    Older email packages write the break as it is: what stands behind it would be a header of its own
+    (CVE-2024-6923).
     """
     if ENCODED_WORD not in text or len(text) > HEADER_LENGTH_MAX:
         return False
@@ -277,11 +288,16 @@ def _is_text(text: str) -> bool:
 
 
 def _can_be_written(name: str, value: str) -> bool:
-    """Whether the email package can write it; what it can't it raises on in many ways."""
-    mail = EmailMessage(policy=SMTPUTF8)
+    """Whether the email package can write it as one header, to servers of either kind."""
+    return all(_is_one_header(name, value, policy) for policy in (SMTP, SMTPUTF8))
+
+
+def _is_one_header(name: str, value: str, policy: EmailPolicy[Any]) -> bool:
+    """What it can't write it raises on in many ways, or folds to a line that begins a header."""
+    mail = EmailMessage(policy=policy)
     try:
         mail[name] = value
-        mail.as_bytes()
+        lines = mail.as_bytes().splitlines()
     except Exception:  # noqa: BLE001 - an IndexError of its parser among them
         return False
-    return True
+    return all(line[:1] in {b" ", b"\t"} for line in lines[1:-1])
