@@ -18,13 +18,14 @@ import click
 from .agents.option import agent_options, plan_for_agent
 from .contract import UsageError
 from .engine import Engine
-from .gate import Canary, Plan, Watcher, run_plan
+from .gate import Canary, Plan, run_plan
 from .habits.assign import Assignments, role_of
 from .habits.option import habit_option, list_habits
 from .history import History
 from .outcome import RunOutcome
 from .own_scenarios import is_path, load_scenarios_from
 from .scenario import REGISTRY, Scenario
+from .watcher import Watcher
 
 AGENTS_MAX = 5
 

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from .contention import contention, doubled, figures_of
 from .contract import Capability
@@ -26,6 +26,7 @@ from .outcome import CanaryResult, Contention, RunOutcome
 from .own_scenarios import called
 from .scenario import REGISTRY, Scenario, Variant
 from .verdict import RaceResult, Verdict
+from .watcher import Silent, Watcher
 
 if TYPE_CHECKING:
     from .agents.gate import Told
@@ -129,42 +130,6 @@ class Plan:
     def _common(self) -> list[str]:
         policy = ["--policy", str(self.policy_file)] if self.policy_file else []
         return ["--target", self.target_name, "--seed", str(self.seed), *policy]
-
-
-class Watcher(Protocol):
-    """Who is told how far a run is."""
-
-    def begin(self, races: int) -> None:
-        """A run of so many races begins."""
-        ...
-
-    def racing(self, name: str) -> None:
-        """A race begins."""
-        ...
-
-    def raced(self, result: RaceResult) -> None:
-        """A race ended, or was left out."""
-        ...
-
-    def canary(self, result: CanaryResult) -> None:
-        """The canary was fed."""
-        ...
-
-
-class Silent:
-    """Nobody is told."""
-
-    def begin(self, races: int) -> None:
-        """Nothing."""
-
-    def racing(self, name: str) -> None:
-        """Nothing."""
-
-    def raced(self, result: RaceResult) -> None:
-        """Nothing."""
-
-    def canary(self, result: CanaryResult) -> None:
-        """Nothing."""
 
 
 @dataclass(slots=True)

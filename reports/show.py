@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from leaserace.harness.gate import Silent, Watcher
 from leaserace.harness.outcome import CanaryResult, RunOutcome
 from leaserace.harness.verdict import RaceResult, Verdict
+from leaserace.harness.watcher import Silent, Watcher
 
 from .story import Races, leading, picture_of, story_text, tell_picture, telling
 from .table import table_text

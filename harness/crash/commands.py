@@ -16,12 +16,13 @@ import click
 
 from ..commands import common_options, exit_status, make_run_dir
 from ..engine import Engine
-from ..gate import Canary, Plan, Watcher, run_plan
+from ..gate import Canary, Plan, run_plan
 from ..history import History
 from ..judging import result_of
 from ..outcome import CanaryResult, RunOutcome
 from ..scenario import Scenario, Variant
 from ..verdict import Verdict
+from ..watcher import Watcher
 from .campaign import CANARY, RANDOM, Campaign, crash_scenario
 from .tally import Row, figures, table, tally
 
