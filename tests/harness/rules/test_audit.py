@@ -139,3 +139,51 @@ def test_a_log_whose_numbers_do_not_rise_is_a_finding() -> None:
     tape.audit("release", "released", SALES, token=41, seq=1)
     (finding,) = tape.findings(RefusalHasState)
     assert "no commit order" in finding.message
+
+
+BOTH: dict[str, Any] = {"suppression": ["opt-out"], "fence": 42, "lease": None}
+"""The contact is on the list, and the token stale."""
+
+
+@pytest.mark.parametrize(
+    ("code", "reasons"),
+    [
+        ("suppressed", ()),
+        ("suppressed", ("suppressed", "stale_fencing_token")),
+        ("key_reused", ("key_reused",)),
+    ],
+)
+def test_the_strongest_refusal_with_all_that_held_is_legal(
+    code: str, reasons: tuple[str, ...]
+) -> None:
+    """spec: S7: the key is looked at before."""
+    tape = _tape()
+    tape.audit("send", code, token=41, state=BOTH, reasons=reasons)
+    assert not tape.findings(RefusalHasState)
+
+
+def test_a_send_without_a_token_has_no_stale_one() -> None:
+    """spec: S3, S7."""
+    tape = _tape()
+    tape.audit("send", "not_holder", state={"fence": 42}, reasons=("not_holder",))
+    assert not tape.findings(RefusalHasState)
+
+
+@pytest.mark.parametrize(
+    ("event", "code", "state", "reasons", "said"),
+    [
+        ("send", "stale_fencing_token", BOTH, (), "suppressed holds too, which is stronger"),
+        ("dispatch", "cooldown_active", {"fence": 42, "cooldown": {"until_ms": 9**15}}, (),
+         "stale_fencing_token holds too, which is stronger"),
+        ("send", "suppressed", BOTH, ("suppressed",),
+         "stale_fencing_token holds too, and the reasons do not name it"),
+    ],
+)  # fmt: skip
+def test_a_weaker_refusal_or_a_reason_left_out_is_a_finding(
+    event: str, code: str, state: dict[str, Any], reasons: tuple[str, ...], said: str
+) -> None:
+    """spec: S7, R3."""
+    tape = _tape()
+    tape.audit(event, code, token=41, state=state, reasons=reasons)
+    (finding,) = tape.findings(RefusalHasState)
+    assert said in finding.message

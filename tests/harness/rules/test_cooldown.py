@@ -203,3 +203,37 @@ def test_virtual_time_is_exact_to_the_millisecond() -> None:
         tape.ms -= 1
         tape.accept(op, "<m2>")
         assert bool(tape.findings(BindsAll)) is found
+
+
+def test_one_override_lets_one_send_skip_the_cooldown() -> None:
+    """spec: C4: it is used up by the send it was made for."""
+    tape = _tape()
+    tape.sent(SALES)
+    tape.noted(DIGEST, "override")
+    tape.sent(SALES, intent="i2")
+    assert not tape.findings(BindsAll)
+    tape.sent(SALES, intent="i3")
+    (finding,) = tape.findings(BindsAll)
+    assert finding.rule == "cooldown.binds_all"
+
+
+def test_as_many_sends_skip_the_cooldown_as_there_are_overrides() -> None:
+    """spec: C4."""
+    tape = _tape()
+    tape.sent(SALES)
+    for number in (2, 3):
+        tape.noted(DIGEST, "override")
+        tape.sent(SALES, intent=f"i{number}")
+    assert not tape.findings(BindsAll)
+
+
+def test_an_override_may_serve_again_where_the_first_cooldown_may_be_over() -> None:
+    """spec: C4, S10: not all of the sends lie inside one cooldown for certain."""
+    tape = _tape(cooldown_s=1.0)
+    first = tape.invoke(SUPPORT, "send", intent="i0")
+    tape.noted(DIGEST, "override")
+    tape.at(600).sent(SALES, intent="i1")
+    tape.at(900).accept(first)
+    last = tape.at(1_000).invoke(SALES, "send", intent="i2")
+    tape.at(1_100).accept(last)
+    assert not tape.findings(BindsAll)

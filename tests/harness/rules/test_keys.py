@@ -276,3 +276,62 @@ def test_a_replay_late_in_the_window_does_not_stretch_it() -> None:
     lookup = tape.invoke(SALES, "lookup", key="k")
     tape.ok(lookup, answer="Found", state="delivered", message_id="<m9>")
     assert not tape.findings(ReplayIsOriginal, PayloadBound)
+
+
+@pytest.mark.parametrize("state", ["absent", "authorized", "withdrawn"])
+def test_a_look_up_that_says_nothing_left_of_what_had_arrived_is_a_finding(state: str) -> None:
+    """spec: K10, R: it is what an agent asks before it writes anew."""
+    tape = Tape()
+    first = tape.invoke(SALES, "send")
+    tape.delivery("i1")
+    tape.info(first, "send_status_unknown", message_id="<m1>")
+    asked = tape.invoke(SALES, "lookup", key="key-i1")
+    tape.ok(asked, answer="Found", state=state)
+    (finding,) = tape.findings(ReplayIsOriginal)
+    assert finding.ops == (first, asked)
+    assert f"was told {state}, but the message had arrived" in finding.message
+
+
+def test_a_look_up_may_say_nothing_left_where_that_may_be_so() -> None:
+    """spec: K10, S10: nothing arrived, or only later, or perhaps under another key."""
+    tape = Tape()
+    tape.info(tape.invoke(SALES, "send"), "send_status_unknown", message_id="<m1>")
+    asked = tape.invoke(SALES, "lookup", key="key-i1")
+    tape.delivery("i1")
+    tape.ok(asked, answer="Found", state="absent")
+    tape.info(tape.invoke(SALES, "send", intent="", key="key-none"))
+    tape.ok(tape.invoke(SALES, "lookup", key="key-none"), answer="Found", state="absent")
+    tape.info(tape.invoke(SALES, "send", intent="i1", key="other"))
+    tape.ok(tape.invoke(SALES, "lookup", key="other"), answer="Found", state="unknown")
+    tape.ok(tape.invoke(SALES, "lookup", key="other"), answer="Found", state="absent")
+    assert not tape.findings(ReplayIsOriginal)
+
+
+def test_a_replay_after_the_window_is_a_finding_where_time_is_exact() -> None:
+    """spec: K2, K5: the end of the window is outside of it."""
+    for clock, ms, found in (
+        ("virtual", 10_002, True),
+        ("virtual", 10_001, False),
+        ("real", 10_100, False),
+    ):
+        tape = Tape(key_window_s=10.0, clock=clock)
+        first = tape.accept(tape.invoke(SALES, "send"))
+        second = tape.replay(tape.at(ms).invoke(SALES, "send"))
+        findings = tape.findings(ReplayIsOriginal)
+        assert bool(findings) is found
+        if found:
+            assert findings[0].ops == (first, second)
+            assert "after its window had ended" in findings[0].message
+
+
+def test_a_late_replay_of_what_may_have_been_settled_late_is_legal() -> None:
+    """spec: K5, K10: the window opens when the outcome is known; a moved clock tells nothing."""
+    late = Tape(key_window_s=10.0, clock="virtual")
+    late.info(late.invoke(SALES, "send"), "send_status_unknown", message_id="<m1>")
+    late.replay(late.at(20_000).invoke(SALES, "send"))
+    moved = Tape(key_window_s=10.0, clock="virtual")
+    moved.accept(moved.invoke(SALES, "send"))
+    moved.fault("store_clock")
+    moved.replay(moved.at(20_000).invoke(SALES, "send"))
+    for tape in (late, moved):
+        assert not tape.findings(ReplayIsOriginal)

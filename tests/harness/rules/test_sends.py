@@ -242,3 +242,37 @@ def test_an_unknown_outcome_names_no_id_and_what_came_from_nowhere_is_not_judged
     tape.delivery("i1")
     tape.info(op, "reply_lost")
     assert not tape.findings(MessageIdArrives)
+
+
+def _named(*steps: tuple[str, str | None], apart_ms: int = 0) -> Tape:
+    """Steps of one send with the Message-ID each names."""
+    tape = Tape(capabilities=Capability, key_window_s=10.0)
+    for number, (decision, message_id) in enumerate(steps):
+        tape.audit(
+            "step",
+            decision,
+            idempotency_key="k",
+            message_id=message_id,
+            at_ms=1000 + number * apart_ms,
+        )
+    return tape
+
+
+def test_every_step_of_a_send_names_one_message_id() -> None:
+    """spec: S8: brackets do not matter, and not every step has to name it."""
+    tape = _named(("authorized", "<a>"), ("withdrawn", None), ("authorized", "a"))
+    assert not tape.findings(StepsInOrder)
+
+
+def test_a_second_try_under_another_message_id_is_a_finding() -> None:
+    """spec: S8."""
+    tape = _named(("authorized", "<a>"), ("withdrawn", "<a>"), ("authorized", "<b>"))
+    (finding,) = tape.findings(StepsInOrder)
+    assert "is authorized as <b> and was <a> before" in finding.message
+
+
+def test_after_the_window_the_key_has_a_message_id_of_its_own() -> None:
+    """spec: S8, K5."""
+    steps = (("authorized", "<a>"), ("dispatching", "<a>"), ("delivered", "<a>"))
+    tape = _named(*steps, ("authorized", "<b>"), apart_ms=10_000)
+    assert not tape.findings(StepsInOrder)
