@@ -187,6 +187,10 @@ class Actor(ABC):
         """A person lets the next send skip the cooldown."""
         return self.later.override(contact, person, reason, spelling).start().answer()
 
+    def note_contact(self, contact: Contact, channel: str, spelling: int = 0) -> Answer:
+        """Tell of a contact by another channel."""
+        return self.later.note_contact(contact, channel, spelling).start().answer()
+
     def clean_up(self) -> Answer:
         """Remove old rows."""
         return self.later.clean_up().start().answer()
@@ -259,6 +263,11 @@ class Calls:
         """Let the next send skip the cooldown."""
         address = contact.spellings[spelling]
         return self._call("override", contact, address=address, person=person, reason=reason)
+
+    def note_contact(self, contact: Contact, channel: str, spelling: int = 0) -> Call:
+        """Tell of a contact by another channel (spec: C5)."""
+        address = contact.spellings[spelling]
+        return self._call("note_contact", contact, address=address, channel=channel)
 
     def clean_up(self) -> Call:
         """Remove old rows (spec: K5, L4)."""

@@ -41,6 +41,7 @@ ALLOWED: Mapping[str, tuple[type, ...]] = {
     "suppress": (Noted, Refused),
     "unsuppress": (Noted, Refused),
     "override": (Noted, Refused),
+    "note_contact": (Noted, Refused),
     "clean_up": (Cleaned, Refused),
 }
 """Which answers each mailbox method may give."""

@@ -36,6 +36,8 @@ class Capability(StrEnum):
     """`override` lets a person skip a cooldown."""
     ALIASES = "aliases"
     """Domain aliases and Gmail's dots and tags are one contact."""
+    CONTACT_LOAD = "contact_load"
+    """Leases tell the contact load, and `note_contact` counts a contact by another channel."""
     CLEAN_UP = "clean_up"
     """`clean_up` removes old rows when it is asked to."""
     AUDIT = "audit"

@@ -97,6 +97,10 @@ class FullMailbox(Mailbox, Protocol):
         """Take the send under this key back, also before it comes; the answer is true (spec: X17)."""
         ...
 
+    def note_contact(self, address: str, channel: str) -> Noted | Refused:
+        """Count a contact that was made by another channel or team (spec: C5)."""
+        ...
+
     def clean_up(self) -> Cleaned | Refused:
         """Remove old rows; it never removes what somebody claims at the same time (spec: K5, L4)."""
         ...

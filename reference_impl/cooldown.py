@@ -70,8 +70,10 @@ class Cooldown:
 
     def note(self, tx: Transaction, contact: str, channel: str) -> None:
         """Count a contact made elsewhere: by telephone, by another team's system (spec: C5)."""
+        timeline = tx.get(TimelineRow, contact)
+        number = len(timeline.entries) if timeline else 0
         entry = Contacted(
-            message_id=f"{channel} {self._agent} {tx.now_ms}",
+            message_id=f"{channel} {self._agent} {tx.now_ms} {number}",
             send="",
             agent=self._agent,
             kind=MessageKind.COMMERCIAL,

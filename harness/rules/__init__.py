@@ -12,6 +12,7 @@ from .halts import Halted
 from .inbound import OncePerEvent
 from .keys import PayloadBound, ReplayIsOriginal
 from .leases import LiveAtSend, OneLive, ReleaseByHolder, RenewalHolds
+from .load import Counted
 from .messages import Fit
 from .persons import Decide
 from .refusals import Explained
@@ -41,6 +42,7 @@ ALL: tuple[type[Rule], ...] = (
     Decide,
     OncePerEvent,
     Truthful,
+    Counted,
     BindsAll,
     NoDoubleContact,
     StoreDecides,

@@ -40,6 +40,7 @@ class Ledger:
         cancels: The same for cancellations.
         recent: The last operations that ended.
         ended: How many operations ended.
+        unnamed: True once a message without an intent was sent: such messages are not counted.
         jumped: True once a fault moved the store's clock: from then on lengths bound nothing.
     """
 
@@ -55,7 +56,7 @@ class Ledger:
         self.recent: deque[Operation] = deque(maxlen=8)
         self.ended = 0
         self._lost: dict[str, View] = {}
-        self.jumped = False
+        self.jumped = self.unnamed = False
         self._now_ns = 0
         self.lease_slack_ns = self.slack_ns(self.length_ms * 1e6)
         self.cooldown_slack_ns = self.slack_ns(self.cooldown_ns)
@@ -241,6 +242,8 @@ def _begin_send(ledger: Ledger, view: View) -> None:
             intent = ledger.intents[view.intent] = Intent(view.intent, view.person)
             view.person.intents[view.intent] = intent
         intent.tries.append(view)
+    else:
+        ledger.unnamed = True
 
 
 def _end_acquire(ledger: Ledger, view: View) -> None:
@@ -305,6 +308,7 @@ _BEGIN: Mapping[str, Callable[[Ledger, View], None]] = {
     "suppress": lambda _, view: view.person.bans.append(view.op),
     "receive": lambda _, view: view.person.bans.append(view.op),
     "cancel": _begin_cancel,
+    "note_contact": lambda _, view: view.person.notes.append(view.op),
     "unsuppress": lambda _, view: view.person.lifts.append(view.op),
     "override": lambda _, view: view.person.overrides.append(view.op),
 }

@@ -136,6 +136,7 @@ class Person:
         forgotten: The highest token of a forgotten lease.
         asked: Acquires that may have been granted without the agent being told.
         bans, lifts, overrides: Operations of that kind that happened or may have.
+        notes: Contacts by other channels, refused ones too.
         keys: Recipient keys its leases were granted under.
         drawn: The picture, or None where something was learnt since it was drawn.
         sends: Sends that may have been authorised and can still matter to a cooldown.
@@ -152,6 +153,7 @@ class Person:
         "keys",
         "lifts",
         "name",
+        "notes",
         "open",
         "overrides",
         "sends",
@@ -171,6 +173,7 @@ class Person:
         self.banned: Operation | None = None
         self.lifts: list[Operation] = []
         self.overrides: list[Operation] = []
+        self.notes: list[Operation] = []
         self.sends: list[View] = []
         self.intents: dict[str, Intent] = {}
         self.keys: set[str] = set()
@@ -197,7 +200,7 @@ class Person:
         for claim in self.claims:
             for op in (claim.op, *claim.renewals, *claim.releases):
                 rows[op.begin] = (op, _told(op))
-        for op in (*self.asked, *self.bans, *self.lifts, *self.overrides):
+        for op in (*self.asked, *self.bans, *self.lifts, *self.overrides, *self.notes):
             rows[op.begin] = (op, _told(op))
         for view in (*self.open.values(), *self.waiting, *self.sends):
             rows[view.op.begin] = (view.op, view.picture())

@@ -125,7 +125,8 @@ class Explained(Rule):
         ledger = self.ledger
         if not ledger.cooldown_ns:
             return "there is no cooldown"
-        if ledger.jumped or any(_may_cool(each, view, ledger) for each in view.person.sends):
+        written = (*(each.op for each in view.person.sends), *view.person.notes)
+        if ledger.jumped or any(_may_cool(each, view, ledger) for each in written):
             return None
         return "nothing can have been sent to it inside the cooldown"
 
@@ -225,9 +226,9 @@ def _may_have_asked(ask: Operation, op: Operation, ledger: Ledger) -> bool:
     return ask.completed_ns + reach_ns >= op.invoked_ns
 
 
-def _may_cool(other: View, view: View, ledger: Ledger) -> bool:
-    """Whether another send may have set or reserved a cooldown that `view` ran into."""
-    op, by = other.op, view.op
+def _may_cool(op: Operation, view: View, ledger: Ledger) -> bool:
+    """Whether another message may have set or reserved a cooldown that `view` ran into."""
+    by = view.op
     if op is by or op.begin > (by.end or FOREVER):
         return False
     if op.type is OpType.FAIL and op.code not in LEFT_OPEN:

@@ -28,6 +28,7 @@ NEEDS = {
     "suppress": Capability.SUPPRESS,
     "unsuppress": Capability.SUPPRESS,
     "override": Capability.OVERRIDE,
+    "note_contact": Capability.CONTACT_LOAD,
     "clean_up": Capability.CLEAN_UP,
 }
 """Mailbox method to the capability it belongs to."""

@@ -5,15 +5,13 @@ and in every spelling (spec: C5, I1). Legal: ``A sends, B sends, C acquire -> lo
 2``. Illegal: each agent sees its own messages only, or the count goes with the lease.
 Isolation: cooldown 0, so that nothing keeps the messages from being sent.
 
-A mailbox whose leases carry no load is not put through the window.
-
 Twins caught: `without_cooldown_after_release`, by `scenario.expected`; `without_case_folding`, by
-`contacts.one_key`. Public reports: B65, B66.
+`contacts.one_key`; `without_shared_load`, by `leases.load_counted`. Public reports: B65, B66.
 """
 
 from __future__ import annotations
 
-from leaserace.harness.contract import Capability, Lease, Released, Sent, Settings
+from leaserace.harness.contract import Capability, Lease, Noted, Released, Sent, Settings
 from leaserace.harness.scenario import Race, Variant, scenario
 
 from .steps import claimed
@@ -26,9 +24,13 @@ COUNTED = "a renewal told of messages of other agents"
     title="messages of several agents are counted together",
     spec=("C5", "I1"),
     expected="the renewal's answer carries the load of all agents",
-    needs={Capability.LEASE, Capability.SEND},
+    needs={Capability.LEASE, Capability.SEND, Capability.CONTACT_LOAD},
     settings=Settings(lease_s=60.0, cooldown_s=0.0),
-    variants=(Variant(name="one spelling"), Variant(name="in other spellings")),
+    variants=(
+        Variant(name="one spelling"),
+        Variant(name="in other spellings"),
+        Variant(name="by other channels"),
+    ),
     windows=(COUNTED,),
     masked_by="agents that each keep their own count",
     group="beyond",
@@ -43,14 +45,16 @@ def contact_load(race: Race) -> None:
         lease = claimed(race, agent, contact, spelling, "of a free contact")
         if lease is None:
             return
-        sent = agent.send(contact, race.message(contact, lease=lease, spelling=spelling))
-        race.expect(f"{agent.id}'s send", sent, Sent)
+        if race.variant == "by other channels" and count % 2:
+            noted = agent.note_contact(contact, "telephone")
+            race.expect(f"{agent.id}'s call by telephone", noted, Noted)
+        else:
+            sent = agent.send(contact, race.message(contact, lease=lease, spelling=spelling))
+            race.expect(f"{agent.id}'s send", sent, Sent)
         renewed = agent.renew(contact, lease, spelling)
         if not race.expect(f"{agent.id}'s renewal", renewed, Lease):
             return
         assert isinstance(renewed, Lease)
-        if renewed.contact_load is None:
-            return
         race.require("the load that is told", wanted=count + 1, observed=renewed.contact_load)
         race.expect(f"{agent.id}'s release", agent.release(contact, lease, spelling), Released)
     race.window(COUNTED)

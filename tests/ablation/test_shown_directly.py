@@ -405,6 +405,15 @@ def without_lasting_cancel(target: Target) -> bool:
 
 
 @shows
+def without_shared_load(target: Target) -> bool:
+    bench = Bench(target)
+    lease = bench.lease(A)
+    bench.send(lease)
+    bench.box(A).release(JANE, lease.token)
+    return bench.lease(B).contact_load == 0
+
+
+@shows
 def without_kept_counters(target: Target) -> bool:
     bench = Bench(target)
     lease = bench.lease(A)

@@ -185,6 +185,7 @@ CAUGHT = [
     ),
     ("contact_load", "one spelling", "without_cooldown_after_release", "scenario.expected"),
     ("contact_load", "in other spellings", "without_case_folding", "contacts.one_key"),
+    ("contact_load", "by other channels", "without_shared_load", "leases.load_counted"),
     *(
         ("clash_of_refusals", f"list and {other}", twin, "scenario.expected")
         for other, twin in (

@@ -29,8 +29,12 @@ JANE = "jane"
 BOB = "bob"
 
 
-UNLOGGED = frozenset(Capability) - {Capability.AUDIT, Capability.MESSAGE_ID}
-"""All that a target can do, except that it keeps no log and tells ids of its own."""
+UNLOGGED = frozenset(Capability) - {
+    Capability.AUDIT,
+    Capability.MESSAGE_ID,
+    Capability.CONTACT_LOAD,
+}
+"""All that a target can do, except that it keeps no log, tells ids of its own and counts no load."""
 
 
 class Tape:
