@@ -5,7 +5,8 @@ nothing is sent, and the original is answered as before (spec: K4). Legal: ``sen
 send k "goodbye" -> key_reused``. Illegal: "goodbye" is acknowledged, or leaves.
 Isolation: cooldown 0, live leases, right tokens: only the key can refuse the second message.
 
-Twin caught: `without_fingerprint`, by `keys.payload_bound`. Public reports: B50.
+Twins caught: `without_fingerprint` and `without_recipient_in_fingerprint`, by `keys.payload_bound`.
+Public reports: B50.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ REUSED = "a completed key came with another payload"
         Variant(name="another body"),
         Variant(name="another subject"),
         Variant(name="another person"),
+        Variant(name="another person, same words"),
         Variant(name="by another agent"),
     ),
     windows=(REUSED,),
@@ -49,9 +51,10 @@ def one_key_one_payload(race: Race) -> None:
     if not race.expect(f"{first.id}'s send", first.send(contact, message), Sent):
         return
     race.window(REUSED)
-    if race.variant == "another person":
-        reused = replace(race.message(other, lease=others), key=message.key)
-        answer = first.send(other, reused)
+    if race.variant.startswith("another person"):
+        same = replace(message, to=other.address, token=others.token)
+        new = replace(race.message(other, lease=others), key=message.key)
+        answer = first.send(other, same if race.variant.endswith("same words") else new)
     else:
         sender = second if race.variant == "by another agent" else first
         answer = sender.send(contact, _changed(race, contact, lease, message))
