@@ -7,7 +7,7 @@ nobody can ever write again; or the message of another, completed key is sent ag
 Isolation: cooldown 0; the crashed try had not been handed over, so a second try is right here.
 
 Twins caught: `without_window_for_retry`, by `sends.once`; `without_fencing_check`, by
-`tokens.stale_never_sends`. Public reports: B33, B41, B42, B64.
+`tokens.stale_never_sends`; `without_end_of_claims`, by `scenario.expected`. Public reports: B33, B41, B42, B64.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ Isolation: cooldown 0; the retry comes under a new lease and long after every de
 the stored outcome can stop it.
 
 Twins caught: `without_key_after_failure`, `without_unknown_state` and `without_key_before_delivery`,
-all by `sends.once`. Public reports: B44, B45, B46, B76, B77, B108.
+all by `sends.once`; `without_retry_after_refusal`, by `scenario.expected`;
+`without_refusal_by_receiver`, by `sends.arrived`. Public reports: B44, B45, B46, B76, B77, B108.
 """
 
 from __future__ import annotations

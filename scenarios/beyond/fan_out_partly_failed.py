@@ -7,7 +7,8 @@ Isolation: cooldown 0 and live leases: only the keys can stop the second round. 
 step has one key for all its recipients (spec: K9): then nothing but the first may leave.
 
 Twins caught: `without_unknown_state` and `without_key_after_failure`, by `sends.once`;
-`without_fingerprint`, by `keys.payload_bound`. Public reports: B78, B80, B81.
+`without_fingerprint`, by `keys.payload_bound`; `without_retry_after_refusal`, by
+`scenario.expected`. Public reports: B78, B80, B81.
 """
 
 from __future__ import annotations

@@ -5,7 +5,9 @@ the release and the list (spec: I1, I2, I3). Legal: ``A acquire jane@gmail.com, 
 jane+news@googlemail.com -> contact_owned``. Illegal: B is granted the same person.
 Isolation: no mail is sent and nothing expires: only the key of the recipient can join the forms.
 
-Twins caught: `without_domain_alias` and `without_case_folding`, both by `leases.one_live`.
+Twins caught: `without_domain_alias`, `without_case_folding`, `without_tag_folding`,
+`without_dot_folding`, `without_one_domain_form` and `without_composed_letters`, all by
+`leases.one_live`.
 Public reports: B86, B88, B89, B90, B92, B93.
 """
 

@@ -5,8 +5,9 @@ Property: an override skips the cooldown without erasing it, is for one send, an
 cooldown_active``. Illegal: the cooldown is gone for whoever comes next; or an agent lets itself through.
 Isolation: live leases, right tokens and fresh keys: only the cooldown can refuse.
 
-Twins caught: `without_cooldown_after_release` and `without_shared_cooldown`, both by
-`cooldown.binds_all`. Public reports: B28, B56.
+Twins caught: `without_cooldown_after_release`, `without_shared_cooldown`, `without_end_of_override` and
+`without_cooldown_under_override`, all by `cooldown.binds_all`; `without_persons`, by `people.decide`.
+Public reports: B28, B56.
 """
 
 from __future__ import annotations

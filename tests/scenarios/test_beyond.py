@@ -73,12 +73,20 @@ CAUGHT = [
         "cooldown.binds_all",
     ),
     ("one_person_many_forms", "domain alias", "without_domain_alias", "leases.one_live"),
+    ("one_person_many_forms", "plus tag", "without_tag_folding", "leases.one_live"),
+    ("one_person_many_forms", "dots", "without_dot_folding", "leases.one_live"),
+    ("one_person_many_forms", "punycode", "without_one_domain_form", "leases.one_live"),
+    ("one_person_many_forms", "composed letters", "without_composed_letters", "leases.one_live"),
     ("one_person_many_forms", "trailing dot", "without_case_folding", "leases.one_live"),
     ("one_person_many_forms", "display name", "without_case_folding", "leases.one_live"),
     ("one_key_one_payload", "another body", "without_fingerprint", "keys.payload_bound"),
     ("one_key_one_payload", "another subject", "without_fingerprint", "keys.payload_bound"),
     ("one_key_one_payload", "another person", "without_fingerprint", "keys.payload_bound"),
     ("one_key_one_payload", "by another agent", "without_fingerprint", "keys.payload_bound"),
+    *(
+        ("one_key_one_payload", "another person, same words", twin, "keys.payload_bound")
+        for twin in ("without_fingerprint", "without_recipient_in_fingerprint")
+    ),
     ("loser_cleans_up", "of a contact", "without_claim_protection", "leases.one_live"),
     ("loser_cleans_up", "of a key", "without_key_before_delivery", "sends.once"),
     (
@@ -88,9 +96,17 @@ CAUGHT = [
         "tokens.stale_never_sends",
     ),
     ("claim_left_by_crash", "of a key", "without_window_for_retry", "sends.once"),
+    ("claim_left_by_crash", "of a key", "without_end_of_claims", "scenario.expected"),
     ("failure_keeps_the_key", "after the effect", "without_key_after_failure", "sends.once"),
     ("failure_keeps_the_key", "after the effect", "without_unknown_state", "sends.once"),
     ("failure_keeps_the_key", "after the effect", "without_key_before_delivery", "sends.once"),
+    (
+        "failure_keeps_the_key",
+        "before the effect",
+        "without_retry_after_refusal",
+        "scenario.expected",
+    ),
+    ("failure_keeps_the_key", "before the effect", "without_refusal_by_receiver", "sends.arrived"),
     ("counter_outlives_rows", "released", "without_lasting_counter", "tokens.rise"),
     ("counter_outlives_rows", "expired", "without_fencing_check", "tokens.stale_never_sends"),
     ("renewal_failed", "stopped", "without_expiry_check", "leases.live_at_send"),
@@ -133,6 +149,7 @@ CAUGHT = [
     ),
     ("fan_out_partly_failed", "one not answered", "without_unknown_state", "sends.once"),
     ("fan_out_partly_failed", "one not answered", "without_key_after_failure", "sends.once"),
+    ("fan_out_partly_failed", "one refused", "without_retry_after_refusal", "scenario.expected"),
     ("fan_out_partly_failed", "one key for all", "without_fingerprint", "keys.payload_bound"),
     ("grant_after_its_end", "nobody else came", "without_expiry_check", "scenario.expected"),
     ("grant_after_its_end", "nobody else came", "without_renewal_limit", "leases.renewal_holds"),
@@ -179,6 +196,17 @@ CAUGHT = [
         "without_shared_cooldown",
         "cooldown.binds_all",
     ),
+    *(
+        ("override_skips_cooldown", "by a person", twin, "cooldown.binds_all")
+        for twin in ("without_end_of_override", "without_cooldown_under_override")
+    ),
+    ("override_skips_cooldown", "by the agent itself", "without_persons", "people.decide"),
+    ("busy_store", "held by a claim", "without_busy_answer", "suppression.wins"),
+    *(
+        ("cooldown_of_unknown", "not answered", twin, "cooldown.no_double_contact")
+        for twin in ("without_cooldown_after_unknown", "without_shared_cooldown")
+    ),
+    ("cooldown_of_unknown", "surely refused", "without_freed_cooldown", "refusals.explained"),
     *(
         ("override_and_suppression", name, "without_suppression_over_override", "suppression.wins")
         for name in ("listed, then overridden", "overridden, then listed", "inside a cooldown")
@@ -290,20 +318,11 @@ CAUGHT = [
 CAUGHT_HERE = [
     ("look_alikes", "cyrillic o", "without_difference", "scenario.expected"),
     ("look_alikes", "digit one", "without_difference", "scenario.expected"),
-    *(
-        ("one_person_many_forms", name, "without_identity", "leases.one_live")
-        for name in ("plus tag", "dots", "punycode", "composed letters")
-    ),
     ("late_renewal", "somebody came and went", "without_renewal_check", "leases.renewal_holds"),
     ("late_renewal", "somebody holds it", "without_renewal_check", "leases.renewal_holds"),
-    ("failure_keeps_the_key", "before the effect", "without_second_try", "scenario.expected"),
-    ("fan_out_partly_failed", "one refused", "without_second_try", "scenario.expected"),
     ("run_replayed", "after a crash", "without_keys_over_restarts", "sends.once"),
     ("run_replayed", "from its middle", "without_keys_over_restarts", "sends.once"),
     ("key_window", "after", "without_window_end", "scenario.expected"),
-    ("override_skips_cooldown", "by a person", "without_kept_cooldown", "scenario.expected"),
-    ("override_skips_cooldown", "by a person", "without_end_of_override", "scenario.expected"),
-    ("override_skips_cooldown", "by the agent itself", "without_persons", "scenario.expected"),
     ("same_key_in_flight", "replicas at once", "without_keys", "sends.once"),
     *(
         ("bad_key_alone", name, "without_separate_keys", "scenario.expected")
@@ -351,6 +370,8 @@ ON_PROCESSES = [
 ]
 VALID_ON_PROCESSES = [
     ("foreign_release", "delayed on its way"),
+    ("busy_store", "held by a claim"),
+    ("cooldown_of_unknown", "not answered"),
     ("crash_after_hand_over", "handed over"),
     ("one_person_many_forms", "composed letters"),
     ("fan_out_partly_failed", "one not answered"),

@@ -11,7 +11,6 @@ from leaserace.harness.contract import (
     Lease,
     MessageKind,
     Refused,
-    SendState,
     Sent,
     Target,
 )
@@ -20,20 +19,11 @@ from leaserace.reference_impl.idempotency import Draft, Keys
 from leaserace.reference_impl.identity import Identity, RecipientKey
 from leaserace.reference_impl.leases import Leases, Standing
 from leaserace.reference_impl.mailbox import Parts, ReferenceMailbox
-from leaserace.reference_impl.outcomes import send_unknown
 from leaserace.reference_impl.policy import Situation
 from leaserace.reference_impl.records import SendRow, TimelineRow
 from leaserace.reference_impl.sending import Sending
 from leaserace.reference_impl.stores.protocol import Transaction
-from leaserace.reference_impl.suppression import Suppression
 from leaserace.reference_impl.target import ReferenceTarget
-
-
-class LetterIdentity(Identity):
-    """Compares addresses letter by letter, case aside."""
-
-    def key(self, address: str) -> RecipientKey:
-        return replace(super().key(address), key=address.strip().casefold())
 
 
 class ReaderIdentity(Identity):
@@ -51,13 +41,6 @@ class EndlessKeys(Keys):
         return True
 
 
-class StubbornKeys(Keys):
-    """Takes a sure refusal for an unknown outcome."""
-
-    def answer(self, row: SendRow, draft: Draft) -> Sent | Refused | None:
-        return send_unknown(row) if row.state is SendState.WITHDRAWN else super().answer(row, draft)
-
-
 class NoKeys(Keys):
     """Looks no key up."""
 
@@ -70,21 +53,6 @@ class RestartedKeys(Keys):
 
     def normalise(self, key: str | None) -> str:
         return super().normalise(key) + ".restarted"
-
-
-class ErasingCooldown(Cooldown):
-    """An override takes the timeline away."""
-
-    def use_override(self, tx: Transaction, contact: str) -> None:
-        super().use_override(tx, contact)
-        tx.delete(TimelineRow, contact)
-
-
-class LastingCooldown(Cooldown):
-    """An override is never used up."""
-
-    def use_override(self, tx: Transaction, contact: str) -> None:
-        return
 
 
 class NoCooldown(Cooldown):
@@ -114,13 +82,6 @@ class SpendingSending(Sending):
         return known
 
 
-class OpenSuppression(Suppression):
-    """Takes anybody for a person."""
-
-    def is_person(self, name: str) -> bool:
-        return bool(name)
-
-
 class RevivingLeases(Leases):
     """Renews whatever it is asked to."""
 
@@ -142,18 +103,13 @@ class ForgetfulTarget(ReferenceTarget):
 
 
 LACKING: dict[str, Target] = {
-    "without_identity": ReferenceTarget(Parts(identity=LetterIdentity)),
     "without_difference": ReferenceTarget(Parts(identity=ReaderIdentity)),
     "without_keys": ReferenceTarget(Parts(keys=NoKeys)),
     "without_window_end": ReferenceTarget(Parts(keys=EndlessKeys)),
-    "without_second_try": ReferenceTarget(Parts(keys=StubbornKeys)),
     "without_keys_over_restarts": ForgetfulTarget(),
-    "without_kept_cooldown": ReferenceTarget(Parts(cooldown=ErasingCooldown)),
-    "without_end_of_override": ReferenceTarget(Parts(cooldown=LastingCooldown)),
     "without_cooldown": ReferenceTarget(Parts(cooldown=NoCooldown)),
     "without_separate_keys": ReferenceTarget(Parts(sending=GuessingSending)),
     "without_override_kept": ReferenceTarget(Parts(sending=SpendingSending)),
-    "without_persons": ReferenceTarget(Parts(suppression=OpenSuppression)),
     "without_renewal_check": ReferenceTarget(Parts(leases=RevivingLeases)),
 }
 """By what is missing."""
