@@ -147,11 +147,11 @@ class Errand:
             return False
         if answer.code is Code.STORE_BUSY:
             self.seat.wait_s(answer.retry_after_s or 0.1)
-            return True
+            return self.seat.running()  # a wait that was cut short is none
         if answer.code is Code.CONTACT_OWNED and self.patience > 1:
             wait_s = self.args.get("wait_s", self.seat.settings.lease_s)
             self.seat.wait_s(min(wait_s, WAIT_S_MAX))
-            return True
+            return self.seat.running()
         return False
 
     def think(self) -> None:
@@ -232,7 +232,7 @@ class Errand:
         match answer.code:
             case Code.STORE_BUSY:
                 self.seat.wait_s(answer.retry_after_s or 0.1)
-                return True
+                return self.seat.running()
             case Code.LEASE_EXPIRED:
                 self.lease = None
                 return True

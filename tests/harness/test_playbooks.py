@@ -41,6 +41,7 @@ class ScriptedSeat:
     id = "sales-01"
     settings = Settings()
     incarnation = 0
+    one_thread = True
     clock = ManualClock()
 
     def __init__(self, answers: Sequence[Answer]) -> None:
@@ -62,6 +63,9 @@ class ScriptedSeat:
 
     def lose_next_reply(self) -> None:
         """Nothing: its answers are scripted."""
+
+    def stand_before(self, put: object) -> None:
+        """Nothing: there is no mailbox."""
 
     def mark(self, name: str, **data: Any) -> None:
         """Nothing."""
@@ -170,3 +174,21 @@ def test_another_step_wording_or_agent_makes_another_key_and_a_retry_never_does(
     assert draft(**(base | {"token": 2})).key == key
     for change in ({"step": "two"}, {"wording": " again"}, {"agent": "sales-02"}, {"run": "r2"}):
         assert draft(**(base | change)).key != key
+
+
+@pytest.mark.parametrize(
+    ("answers", "asked"),
+    [
+        ([refused(Code.CONTACT_OWNED)], ["acquire"]),
+        ([refused(Code.STORE_BUSY)], ["acquire"]),
+        ([LEASE, refused(Code.STORE_BUSY), RELEASED], ["acquire", "send", "release"]),
+    ],
+)
+def test_a_wait_that_the_end_of_the_time_cut_short_is_no_reason_to_ask_again(
+    answers: list[Answer], asked: list[str]
+) -> None:
+    """spec: R1"""
+    seat = ScriptedSeat(answers)
+    seat.running = lambda: not seat.waits  # type: ignore[method-assign]
+    sales_follow_up(seat, ARGS)
+    assert seat.asked == asked
