@@ -90,7 +90,7 @@ def test_no_kill_doubles_or_loses_a_message(kill: Kill) -> None:
 
 @pytest.mark.slow
 def test_a_thousand_kills_double_or_lose_no_message(
-    kill: Kill, capsys: pytest.CaptureFixture[str]
+    kill: Kill,
 ) -> None:
     """spec: S8, K2, K10, X4, X9"""
     came = kill(DURABLE, 1000, seed=1000)
@@ -99,20 +99,6 @@ def test_a_thousand_kills_double_or_lose_no_message(
     assert all(row.kills >= 50 for row in came.rows)
     ends = total(came.rows).ends
     assert all(ends[end] for end in SETTLED), ends
-
-
-def test_what_was_committed_is_on_the_disk(tmp_path: Path) -> None:
-    """SQLite says so itself: ``synchronous=FULL`` is 2."""
-    from leaserace.harness.contract import Environment, Settings
-    from leaserace.reference_impl.durable import target
-    from leaserace.reference_impl.stores.sqlite import SqliteStore
-
-    target.start(Environment(workdir=tmp_path, smtp=("127.0.0.1", 1), settings=Settings()))
-    store = target.store
-    target.stop()
-    assert isinstance(store, SqliteStore)
-    assert store._connection().execute("PRAGMA synchronous").fetchone() == (2,)
-    store.close()
 
 
 @pytest.mark.parametrize("canary", CRASH_CANARIES, ids=lambda canary: canary["twin"])
