@@ -122,7 +122,8 @@ class Keys(AgentRule):
     """One key for each logical send: the same at every try, another for another send.
 
     Spec: A1, K1, K7. Compared as written, over all processes of the agent. A key that the mailbox
-    refused, or a message that it refused, is followed by another key.
+    refused, or a message that it refused, is followed by another key; so is a try that was refused for
+    certain and is drafted anew.
 
     Legal::
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 
 from ..contract import Code
+from ..history import OpType
 from .agents_draft import Draft, process_of
 from .agents_slip import Act, Slip
 
@@ -67,7 +68,7 @@ def _compared(draft: Draft, earlier: Draft) -> Slip | None:
         what = f"used key {draft.key} for a send to {contact} and for another one before"
         return Slip(what=what, ops=ops, habit=ONE_KEY_FOR_MANY)
     if draft.key != earlier.key:
-        if not earlier.key or earlier.op.code in _CORRECTED:
+        if not earlier.key or _is_new_draft(draft, earlier):
             return None
         what = f"tried one send to {contact} again under key {draft.key or 'none'}, "
         return Slip(what=f"{what}not {earlier.key}", ops=ops, habit=habit_of(draft, earlier))
@@ -75,6 +76,14 @@ def _compared(draft: Draft, earlier: Draft) -> Slip | None:
         what = f"tried one send to {contact} again with other words under key {draft.key}"
         return Slip(what=what, ops=ops, habit=REWORDS_BODY)
     return None
+
+
+def _is_new_draft(draft: Draft, earlier: Draft) -> bool:
+    """Whether another key is right: the earlier one was refused, or nothing left and the text is new."""
+    op = earlier.op
+    if op.type is not OpType.FAIL or op.code == Code.SEND_IN_PROGRESS:
+        return False
+    return op.code in _CORRECTED or draft.text != earlier.text
 
 
 def habit_of(draft: Draft, earlier: Draft) -> str:

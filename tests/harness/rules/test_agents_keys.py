@@ -107,6 +107,21 @@ def test_other_words_under_another_key_are_a_reworded_body() -> None:
     assert "rewords-body" in tape.habits()
 
 
+def test_a_draft_that_was_refused_for_certain_may_be_written_anew_under_another_key() -> None:
+    """The draft is discarded after a stale token; the next one is other content. spec: K7, R"""
+    for code, findings in (("stale_fencing_token", 0), ("send_in_progress", 1)):
+        tape = AgentTape()
+        tape.granted(SALES, 41)
+        tape.refused(SALES, "send", code, key="a-1", body="Hi")
+        tape.granted(SALES, 42)
+        tape.sent(SALES, token=42, key="a-2", body="Hello")
+        assert len(tape.slips(Keys)) == findings
+    tape = AgentTape()
+    tape.refused(SALES, "send", "lease_expired", key="a-1")
+    tape.sent(SALES, key="a-2")
+    assert len(tape.slips(Keys)) == 1, "a retry keeps its key"
+
+
 def test_other_words_under_the_same_key_are_a_reworded_body() -> None:
     """spec: K4, K9"""
     tape = two({"key": "a", "body": "Hi"}, {"key": "a", "body": "Hello"})
