@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from ..engine import RaceRun
+from ..faults import FaultKind, Phase
+from ..history import AnyEvent, FaultEvent, History, MarkEvent
 from ..judging import result_of
 from ..outcome import AgentAnswer, AgentReport
 from ..verdict import Finding, RaceResult, Verdict
+from .playing import END
 from .races import SITUATIONS, agent_scenario
 from .told import judged, rules_for
 
@@ -19,7 +22,7 @@ _HABIT = re.compile(r"shows the habit ([a-z-]+)")
 
 CANARY_AGENTS = (
     ("uuid-per-call", f"{_OURS}:uuid_per_call", "lost_send"),
-    ("blind-retry", f"{_OURS}:blind_retry", "cooldown_active"),
+    ("blind-retry", f"{_OURS}:blind_retry", "suppressed"),
     ("old-token", f"{_OURS}:old_token", "lease_expired"),
     ("opt-out-late", f"{_OURS}:opt_out_late", "lost_send"),
 )
@@ -66,8 +69,24 @@ def judge_situation(run: RaceRun, again: str = "") -> tuple[RaceResult, AgentAns
         again: The command that runs it again.
     """
     rules = rules_for(SITUATIONS[run.variant.name])
-    result, _ = result_of(run, again=again, rules=rules)
+    taken_out = replace(run, history=History(_until_cut_off(run.history), run.history.notices))
+    result, _ = result_of(taken_out, again=again, rules=rules)
     return judged(run, result)
+
+
+def _until_cut_off(history: History) -> Iterator[AnyEvent]:
+    """Being cut off is a crash: what an agent left undone because of it is no fault of its own."""
+    for event in history:
+        yield event
+        if isinstance(event, MarkEvent) and event.name == END and event.data.get("cut_off"):
+            yield FaultEvent(
+                t=event.t,
+                race=event.race,
+                agent=event.agent,
+                fault=FaultKind.CRASH,
+                phase=Phase.BEGIN,
+                id="crash:cut off",
+            )
 
 
 def habits_in(findings: Sequence[Finding]) -> set[str]:

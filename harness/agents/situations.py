@@ -13,9 +13,9 @@ from ..contract import Code, Lease
 from ..faults import Behaviour
 from ..history import Operation
 from ..scenario import Contact, Engaged, NotReached
-from .stage import SETTINGS, Situation, Stage, refused, wanted
+from .stage import SETTINGS, SHORT, Situation, Stage, refused, wanted
 
-COOLING = replace(SETTINGS, cooldown_s=0.8)
+COOLING = replace(SETTINGS, cooldown_s=1.2)
 HALTING = replace(SETTINGS, breaker_minimum=1)
 CONTENDED = replace(SETTINGS, lease_s=0.3)
 FREE_PLAY_S = 0.4
@@ -176,6 +176,7 @@ CODES = (
         spec=("A1", "R1", "L3"),
         lead=contact_owned,
         given=refused("acquire", Code.CONTACT_OWNED),
+        settings=SHORT,
     ),
     Situation(
         name="owned_again_and_again",
@@ -185,6 +186,7 @@ CODES = (
         spec=("A2", "R2"),
         lead=owned_again_and_again,
         given=refused("acquire", Code.CONTACT_OWNED, Code.APPROVAL_REQUIRED),
+        settings=SHORT,
     ),
     Situation(
         name="cooldown_active",
@@ -204,6 +206,7 @@ CODES = (
         spec=("A1", "S3", "L6"),
         lead=lease_expired,
         given=refused("send", Code.LEASE_EXPIRED),
+        settings=SHORT,
     ),
     Situation(
         name="renewal_expired",
@@ -213,6 +216,7 @@ CODES = (
         spec=("A2", "L6", "X12"),
         lead=renewal_expired,
         given=refused("renew", Code.LEASE_EXPIRED),
+        settings=SHORT,
     ),
     Situation(
         name="stale_fencing_token",
@@ -222,6 +226,7 @@ CODES = (
         spec=("A1", "S3"),
         lead=stale_fencing_token,
         given=refused("send", Code.STALE_FENCING_TOKEN),
+        settings=SHORT,
     ),
     Situation(
         name="renewal_overtaken",
@@ -231,6 +236,7 @@ CODES = (
         spec=("A2", "L6", "X12"),
         lead=renewal_overtaken,
         given=refused("renew", Code.STALE_FENCING_TOKEN),
+        settings=SHORT,
     ),
     Situation(
         name="suppressed",

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..faults import FaultKind
-from .stage import SETTINGS, Situation, Stage, lost
+from .stage import SETTINGS, SHORT, Situation, Stage, lost
 
-SHORT_KEY = replace(SETTINGS, key_window_s=0.6)
+SHORT_KEY = replace(SHORT, key_window_s=0.6)
 SKEW_S = 30.0
 
 _AFTER_LOSS = {
@@ -18,6 +18,10 @@ _AFTER_LOSS = {
     "lookup": "ask again; send nothing before an answer is there",
     "release": "release again, or let the lease end; the work is over",
 }
+
+
+_WAITED_FOR = frozenset({"acquire", "renew"})
+"""Calls after whose loss an agent may wait for the lease's end."""
 
 
 def _losing(f: str) -> Callable[[Stage], None]:
@@ -100,6 +104,7 @@ def _loss(f: str, lead: Callable[[Stage], None]) -> Situation:
         spec=("A1", "K10"),
         lead=lead,
         given=lost(f),
+        settings=SHORT if f in _WAITED_FOR else SETTINGS,
     )
 
 
@@ -115,6 +120,7 @@ FAULTS = (
         spec=("A1", "O1", "O2"),
         lead=crash_after_send,
         fault=FaultKind.CRASH,
+        settings=SHORT,
     ),
     Situation(
         name="crash_under_lease",
@@ -124,6 +130,7 @@ FAULTS = (
         spec=("A1", "A2", "X9"),
         lead=crash_under_lease,
         fault=FaultKind.CRASH,
+        settings=SHORT,
     ),
     Situation(
         name="clock_ahead",
@@ -133,6 +140,7 @@ FAULTS = (
         spec=("A1", "L5"),
         lead=_skewed(SKEW_S),
         fault=FaultKind.SKEW,
+        settings=SHORT,
     ),
     Situation(
         name="clock_behind",
@@ -142,6 +150,7 @@ FAULTS = (
         spec=("A1", "L5"),
         lead=_skewed(-SKEW_S),
         fault=FaultKind.SKEW,
+        settings=SHORT,
     ),
     Situation(
         name="next_day",

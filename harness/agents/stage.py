@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -17,8 +17,10 @@ from .task import AgentTask, Assignment, task_to_json
 
 GIVEN_S = 3.0
 """How long an agent may work on one task, by the engine's time."""
-SETTINGS = Settings(lease_s=0.5, cooldown_s=0.0, transport_timeout_s=0.3, breaker_minimum=0)
-"""Lengths in most situations: a lease is short, so that its end need not be waited for."""
+SETTINGS = Settings(lease_s=1.0, cooldown_s=0.0, transport_timeout_s=0.5, breaker_minimum=0)
+"""Lengths in most situations: nothing ends before an agent on a crowded machine has come to its call."""
+SHORT = replace(SETTINGS, lease_s=0.5)
+"""Lengths where the end of a lease is waited for."""
 GOAL = "answer the contact's question about the offer"
 
 Given = Callable[[Operation], bool]
@@ -216,4 +218,4 @@ def lost(f: str) -> Given:
     return lambda op: op.f == f and op.code == "reply_lost"
 
 
-__all__ = ["SETTINGS", "Given", "Situation", "Stage", "lost", "refused", "wanted"]
+__all__ = ["SETTINGS", "SHORT", "Given", "Situation", "Stage", "lost", "refused", "wanted"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 
@@ -144,3 +145,18 @@ def from_a_thread(mailbox: AgentMailbox, task: AgentTask, stop: StopSignal) -> N
     thread = threading.Thread(target=lambda: mailbox.acquire(task.address))
     thread.start()
     thread.join()
+
+
+def with_random_key(mailbox: AgentMailbox, task: AgentTask, stop: StopSignal) -> None:
+    """Makes a key nobody can foresee, once."""
+    lease = mailbox.acquire(task.address)
+    if isinstance(lease, Lease):
+        mail = Message(
+            to=task.address,
+            subject=task.subject,
+            body=task.draft,
+            token=lease.token,
+            key=os.urandom(8).hex(),
+        )
+        mailbox.send(mail)
+        mailbox.release(task.address, lease.token)
