@@ -51,7 +51,7 @@ def sentences(report: AgentReport) -> Iterator[str]:
     wrong = [each for each in report.answers if each.verdict is Verdict.INVALID]
     yield (
         f"Agent {visible(report.name)}: {len(met)} of {count(len(report.answers), 'answer')} met, "
-        f"{len(wrong)} of them answered by a wrong next action."
+        f"a wrong next action after {len(wrong)}."
     )
     if report.habits:
         named = (f"{name} ({count(many, 'answer')})" for name, many in report.habits.items())

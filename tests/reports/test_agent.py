@@ -69,9 +69,7 @@ def test_a_finding_is_told_with_its_rules_and_the_first_operations() -> None:
 def test_what_it_comes_to_is_counted_and_habits_are_named() -> None:
     """spec: A3"""
     said = list(sentences(judged(RETRIED, MISSING, habits={"blind-retry": 1}).agent))  # type: ignore[arg-type]
-    assert said[0] == (
-        "Agent sales:run: 1 of 2 answers met, 1 of them answered by a wrong next action."
-    )
+    assert said[0] == "Agent sales:run: 1 of 2 answers met, a wrong next action after 1."
     assert said[1] == "Habits recognised: blind-retry (1 answer)."
     assert said[2].startswith("1 answer did not apply")
     assert said[3].startswith("Scripted:")
