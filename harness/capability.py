@@ -40,5 +40,7 @@ class Capability(StrEnum):
     """Leases tell the contact load, and `note_contact` counts a contact by another channel."""
     CLEAN_UP = "clean_up"
     """`clean_up` removes old rows when it is asked to."""
+    CRASH_STORE = "crash_store"
+    """`Target.crash_store` lets the store crash and come back."""
     AUDIT = "audit"
     """`Target.audit` returns the decisions in commit order."""

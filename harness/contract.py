@@ -149,7 +149,7 @@ class AuditRecord:
 class Target:
     """The system under test. Subclass it, name an instance or the class as ``--target MODULE:ATTR``.
 
-    `start`, `stop`, `audit` and `now_ms` run in one process; `connect` runs in each agent's.
+    `start`, `stop`, `audit`, `crash_store` and `now_ms` run in one process; `connect` runs in each agent's.
     """
 
     capabilities: Set[Capability] = frozenset()
@@ -182,6 +182,13 @@ class Target:
     def audit(self) -> Iterable[AuditRecord]:
         """All decisions in commit order; called after the agents have ended."""
         return ()
+
+    def crash_store(self) -> None:
+        """Let the store's server side crash and come back, whatever is under way in it (spec: L4).
+
+        Only called where `Capability.CRASH_STORE` is declared; agents are not told.
+        """
+        raise NotImplementedError
 
     def now_ms(self) -> int | None:
         """The store's clock, or None if it can't be read from outside."""

@@ -21,6 +21,8 @@ class FaultKind(StrEnum):
     """The call was executed, the answer was held back."""
     SKEW = "skew"
     """The agent's clock is off."""
+    STORE_CRASH = "store_crash"
+    """The store crashed and came back: what was under way in it is gone."""
     TRANSPORT = "transport"
     """The receiving side does something else than accept."""
 

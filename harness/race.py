@@ -142,6 +142,10 @@ class Race(ABC):
         """
 
     @abstractmethod
+    def crash_store(self) -> None:
+        """Let the store crash and come back; what it had acknowledged must still be there (spec: L4)."""
+
+    @abstractmethod
     def deliveries(self, contact: Contact) -> int:
         """How many messages to this person arrived so far (waits for what is under way)."""
 

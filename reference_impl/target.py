@@ -132,6 +132,11 @@ class ReferenceTarget(Target):
         """All decisions in commit order (spec: R3)."""
         return self.store.audit() if self.store is not None else ()
 
+    def crash_store(self) -> None:
+        """Let the store crash and come back (spec: L4)."""
+        if self.store is not None:
+            self.store.crash()
+
     def now_ms(self) -> int | None:
         """The store's clock (spec: L5)."""
         return self.store.now_ms() if self.store is not None else None

@@ -31,6 +31,9 @@ def _answer(target: Target, ask: wire.Ask) -> Any:
             return check_clock(target.name, target.now_ms())
         case "audit":
             return [_record(record) for record in target.audit()]
+        case "crash_store":
+            target.crash_store()
+            return None
         case "stop":
             target.stop()
             return None

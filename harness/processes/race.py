@@ -190,6 +190,13 @@ class ProcessRace(Race):
         if wanted is not Behaviour.ACCEPT:
             self._transport = self._crew.ledger.begin(FaultKind.TRANSPORT, behaviour=behaviour)
 
+    def crash_store(self) -> None:
+        """Let the store crash and come back."""
+        ledger = self._crew.ledger
+        fault = ledger.begin(FaultKind.STORE_CRASH)
+        self._host.ask(ledger, "crash_store", self._crew.deadlines.start_s)
+        ledger.end(fault)
+
     def deliveries(self, contact: Contact) -> int:
         """How many messages to this person arrived so far."""
         intents = self._intents[contact.name]

@@ -115,7 +115,7 @@ class Play(_Message, frozen=True, kw_only=True, tag="play"):
 
 
 class Ask(_Message, frozen=True, kw_only=True, tag="ask"):
-    """Ask the target's host: ``start``, ``now_ms``, ``audit`` or ``stop``."""
+    """Ask the target's host: ``start``, ``now_ms``, ``crash_store``, ``audit`` or ``stop``."""
 
     what: str
     data: Mapping[str, Any] = {}

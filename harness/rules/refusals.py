@@ -16,7 +16,7 @@ from .people import undoes
 TIMEOUT_SHARE = BUSY_SHARE = 0.9
 """A call that lasted this share of a deadline may have run into it."""
 
-_TRANSPORT_FAULTS = frozenset({"transport", "pause", "crash", "store_clock"})
+_TRANSPORT_FAULTS = frozenset({"transport", "pause", "crash", "store_clock", "store_crash"})
 
 _NEVER_AUTHORISED = frozenset(
     {

@@ -263,6 +263,13 @@ class SimRace(Race):
     def transport(self, behaviour: str) -> None:
         self.world.transport.behaviour = behaviour
 
+    def crash_store(self) -> None:
+        for phase in ("begin", "end"):
+            self.world.fault("", "store_crash", phase, f"store_crash:{self.world.faults}")
+            if phase == "begin":
+                self.world.target.crash_store()
+        self.world.faults += 1
+
     def message(self, contact: Contact, **options: Any) -> Message:
         message = super().message(contact, **options)
         self._contact_of[message.intent] = contact.name

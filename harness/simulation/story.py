@@ -136,6 +136,8 @@ def _fault(event: FaultEvent) -> str:
     if event.phase != "begin":
         return ""
     match event.fault:
+        case "store_crash":
+            return "the store crashes and comes back"
         case "lost_reply":
             return "the reply is lost"
         case "transport":

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from types import TracebackType
+from typing import NoReturn
 
 from leaserace.harness.clocks import StoreClock, SystemClock
 from leaserace.harness.contract import AuditRecord
 from leaserace.harness.points import Section
 
 from ..records import TABLES, AnyRow, Decision, Row
-from .protocol import BATCH_ROWS, StoreBusy
+from .protocol import BATCH_ROWS, StoreBusy, StoreGone
 
 Tables = dict[type[Row], dict[str, Row]]
 Data = tuple[Tables, list[AuditRecord], Section]
@@ -24,12 +25,14 @@ class MemoryStore:
         data: What another store keeps, to keep it too.
     """
 
-    __slots__ = ("_clock", "_data", "log", "section", "tables")
+    __slots__ = ("_clock", "_data", "log", "open", "section", "tables")
 
     def __init__(self, clock: StoreClock | None = None, *, data: Data | None = None) -> None:
         self._clock: StoreClock = clock or SystemClock()
         self._data = data or ({kind: {} for kind in TABLES}, [], Section("store"))
         self.tables, self.log, self.section = self._data
+        self.open: MemoryTransaction | None = None
+        """The transaction that holds the store."""
 
     def transaction(self, deadline_s: float) -> MemoryTransaction:
         """A transaction; entering it waits for the store at most `deadline_s`."""
@@ -50,6 +53,11 @@ class MemoryStore:
     def content(self) -> Hashable:
         """All rows as one hashable value: equal contents, equal values."""
         return tuple(frozenset(table.values()) for table in self.tables.values())
+
+    def crash(self) -> None:
+        """Roll back what is under way; whoever is in it is told when it goes on."""
+        if self.open is not None:
+            self.open.shatter()
 
     def close(self) -> None:
         """Nothing is held."""
@@ -84,6 +92,7 @@ class MemoryTransaction:
         if give_back is None:
             raise StoreBusy
         self._give_back = give_back
+        self._store.open = self
         self._tables, self._log = self._store.tables, self._store.log
         self._log_was = len(self._log)
         self._undo: list[tuple[dict[str, Row], str, Row | None]] = []
@@ -98,7 +107,16 @@ class MemoryTransaction:
     ) -> None:
         if kind is not None:
             self._roll_back()
+        self._store.open = None
         self._give_back()
+
+    def shatter(self) -> None:
+        """The store crashed: nothing of it is kept, and it is of no more use."""
+        self._roll_back()
+        self._store.open = None
+        self._give_back()
+        self._store, self._give_back = MemoryStore(), _gone
+        self.__class__ = Shattered
 
     def _roll_back(self) -> None:
         for table, key, row in reversed(self._undo):
@@ -137,3 +155,26 @@ class MemoryTransaction:
     def append(self, decision: Decision) -> None:
         """Write one decision at the end of the audit log (spec: R3)."""
         self._log.append(decision.numbered(len(self._log) + 1))
+
+
+def _gone(*_: object, **__: object) -> NoReturn:
+    raise StoreGone
+
+
+class Shattered(MemoryTransaction):
+    """A transaction whose store crashed; another class, so that nothing is asked while all is well.
+
+    A ``with`` block has looked its `__exit__` up at its begin; so that one stays, and finds nothing to
+    put back and nobody to give the store to.
+    """
+
+    __slots__ = ()
+
+    get = put = delete = rows = append = _gone
+
+    def _roll_back(self) -> None:
+        self._give_back = _nothing
+
+
+def _nothing() -> None:
+    """Its block raised already: the agent crashed, or was told."""

@@ -18,6 +18,10 @@ class StoreBusy(Exception):  # noqa: N818 - it is what the store is
     """The store's lock was not had within its deadline; nothing happened (spec: R)."""
 
 
+class StoreGone(Exception):  # noqa: N818 - it is what happened
+    """The store crashed during a transaction; nothing of it was kept."""
+
+
 class Transaction(Protocol):
     """Reads and writes that happen together or not at all, with nobody between them (spec: S6)."""
 
@@ -87,6 +91,10 @@ class Store(Protocol):
 
     def now_ms(self) -> int:
         """The store's clock."""
+        ...
+
+    def crash(self) -> None:
+        """Crash and come back: what was committed is there, what was under way is gone (spec: L4)."""
         ...
 
     def close(self) -> None:

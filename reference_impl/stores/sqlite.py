@@ -23,6 +23,7 @@ from leaserace.harness.contract import AuditRecord, UsageError
 from ..records import AnyRow, Decision, Row
 from .protocol import BATCH_ROWS, StoreBusy
 from .schema import COLUMNS, SCHEMA, from_columns, sql, to_columns
+from .sqlite_crash import crash_writer
 
 WAIT_S = (0.0001, 0.001)
 """Bounds of the random wait between two tries for the lock."""
@@ -85,6 +86,10 @@ class SqliteStore:
     def now_ms(self) -> int:
         """The store's clock."""
         return _now_ms(self._connection(), self._clock)
+
+    def crash(self) -> None:
+        """Kill a process that writes in the middle of its transaction."""
+        crash_writer(self._path)
 
     def close(self) -> None:
         """Close every thread's connection."""

@@ -42,6 +42,7 @@ from .rotated_credential import rotated_credential
 from .run_replayed import run_replayed
 from .same_key_in_flight import same_key_in_flight
 from .scheduled_after_window import scheduled_after_window
+from .store_crashes import store_crashes
 
 __all__ = [
     "bad_key_alone",
@@ -86,4 +87,5 @@ __all__ = [
     "run_replayed",
     "same_key_in_flight",
     "scheduled_after_window",
+    "store_crashes",
 ]

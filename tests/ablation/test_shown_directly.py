@@ -414,6 +414,15 @@ def without_shared_load(target: Target) -> bool:
 
 
 @shows
+def without_durable_store(target: Target) -> bool:
+    bench = Bench(target)
+    lease = bench.lease(A)
+    target.crash_store()
+    newer = bench.box(B).acquire(JANE)
+    return isinstance(newer, Lease) and newer.token == lease.token
+
+
+@shows
 def without_kept_counters(target: Target) -> bool:
     bench = Bench(target)
     lease = bench.lease(A)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +37,10 @@ from leaserace.reference_impl.records import (
     TrafficRow,
 )
 from leaserace.reference_impl.stores.memory import MemoryStore
-from leaserace.reference_impl.stores.protocol import Store, StoreBusy
+from leaserace.reference_impl.stores.protocol import Store, StoreBusy, StoreGone, Transaction
 from leaserace.reference_impl.stores.schema import NAMES
 from leaserace.reference_impl.stores.sqlite import SqliteStore
+from leaserace.reference_impl.stores.sqlite_crash import crash_writer
 from tests.reference_impl.watch import Crash
 
 SOON_S = 0.02
@@ -343,3 +344,89 @@ def test_equal_contents_of_a_memory_store_are_equal_values() -> None:
     with two.transaction(PATIENT_S) as tx:
         tx.put(FenceRow(key="a", token=4))
     assert one.content() != two.content()
+
+
+def test_a_crash_between_transactions_loses_nothing(store: Store) -> None:
+    """spec: L4"""
+    with store.transaction(PATIENT_S) as tx:
+        tx.put(FenceRow(key="a", token=7))
+        tx.append(decision("first"))
+    store.crash()
+    with store.transaction(PATIENT_S) as tx:
+        assert tx.get(FenceRow, "a") == FenceRow(key="a", token=7)
+        assert [row.key for row in tx.rows(FenceRow)] == ["a"]
+    assert len(list(store.audit())) == 1
+
+
+def half_done(store: Store, then: Callable[[Transaction], object]) -> None:
+    """Something is written, the store crashes, and the transaction goes on."""
+    with store.transaction(PATIENT_S) as tx:
+        tx.put(FenceRow(key="a", token=8))
+        tx.append(decision("half"))
+        store.crash()
+        with store.transaction(0.0) as other:
+            other.put(FenceRow(key="b", token=1))
+        then(tx)
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        lambda tx: tx.get(FenceRow, "a"),
+        lambda tx: tx.put(FenceRow(key="a", token=9)),
+        lambda tx: tx.delete(FenceRow, "a"),
+        lambda tx: tx.rows(FenceRow),
+        lambda tx: tx.append(decision("late")),
+        lambda _: None,
+    ],
+    ids=("get", "put", "delete", "rows", "append", "commit"),
+)
+def test_a_transaction_the_store_crashed_in_leaves_nothing_and_says_so(
+    then: Callable[[Transaction], object],
+) -> None:
+    """spec: L4, S6"""
+    store = MemoryStore()
+    with store.transaction(PATIENT_S) as tx:
+        tx.put(FenceRow(key="a", token=7))
+    with pytest.raises(StoreGone):
+        half_done(store, then)
+    with store.transaction(0.0) as tx:
+        assert list(tx.rows(FenceRow)) == [FenceRow(key="a", token=7), FenceRow(key="b", token=1)]
+    assert not list(store.audit())
+
+
+def test_a_crash_of_the_agent_in_a_crash_of_the_store_is_its_own() -> None:
+    """spec: S8"""
+
+    def die(_: Transaction) -> None:
+        raise KeyboardInterrupt
+
+    store = MemoryStore()
+    with pytest.raises(KeyboardInterrupt):
+        half_done(store, die)
+    with store.transaction(0.0) as tx:
+        assert tx.get(FenceRow, "a") is None
+
+
+def test_a_file_whose_writer_was_killed_shows_nothing_of_it(tmp_path: Path) -> None:
+    """spec: L4: it had removed every row, and written so much that the file had seen it."""
+    path = tmp_path / "mailbox.db"
+    store = SqliteStore.create(path)
+    with store.transaction(PATIENT_S) as tx:
+        tx.put(FenceRow(key="a", token=7))
+    size = path.with_name("mailbox.db-wal").stat().st_size
+    assert crash_writer(path)
+    assert path.with_name("mailbox.db-wal").stat().st_size > size
+    with store.transaction(PATIENT_S) as tx:
+        assert tx.get(FenceRow, "a") == FenceRow(key="a", token=7)
+    with sqlite3.connect(path) as connection:
+        assert not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'half'").fetchone()
+    connection.close()
+    store.close()
+
+
+def test_a_writer_that_never_had_the_file_changes_nothing(tmp_path: Path) -> None:
+    store = SqliteStore.create(tmp_path / "mailbox.db")
+    with store.transaction(PATIENT_S):
+        assert not crash_writer(tmp_path / "mailbox.db")
+    store.close()

@@ -82,6 +82,7 @@ def test_before_its_start_there_is_nothing_to_say() -> None:
     idle = ReferenceTarget()
     assert list(idle.audit()) == []
     assert idle.now_ms() is None
+    idle.crash_store()
     idle.stop()
 
 

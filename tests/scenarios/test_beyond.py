@@ -283,6 +283,10 @@ CAUGHT = [
         "without_atomic_clean_up",
         "leases.one_live",
     ),
+    ("store_crashes", "between calls", "without_durable_store", "tokens.rise"),
+    ("store_crashes", "list entry", "without_durable_store", "suppression.wins"),
+    ("store_crashes", "in a claim", "without_durable_store", "tokens.rise"),
+    ("store_crashes", "in a send", "without_durable_store", "tokens.rise"),
     *(
         ("inbound_told_twice", name, "without_inbound_dedup", "inbound.once")
         for name in ("told again", "at once", "an opt-out")
@@ -367,6 +371,7 @@ ON_PROCESSES = [
     ("inbound_told_twice", "at once", "without_inbound_dedup", "inbound.once"),
     ("cancel_against_send", "handed over", "without_true_cancel", "cancels.truthful"),
     ("cleaned_up_meanwhile", "claimed meanwhile", "without_atomic_clean_up", "leases.one_live"),
+    ("store_crashes", "between calls", "without_durable_store", "tokens.rise"),
 ]
 VALID_ON_PROCESSES = [
     ("foreign_release", "delayed on its way"),
@@ -386,6 +391,7 @@ VALID_ON_PROCESSES = [
     ("inbound_told_twice", "at once"),
     ("cancel_against_send", "recorded"),
     ("cleaned_up_meanwhile", "token counter"),
+    *(("store_crashes", name) for name in ("between calls", "in a claim", "in a send")),
     ("cleaned_up_meanwhile", "claimed meanwhile"),
 ]
 
