@@ -13,7 +13,7 @@ from ..contract import Code, Lease
 from ..faults import Behaviour
 from ..history import Operation
 from ..scenario import Contact, Engaged, NotReached
-from .stage import SETTINGS, SHORT, Situation, Stage, refused, wanted
+from .stage import OPT_OUT, SETTINGS, SHORT, Situation, Stage, refused, wanted
 
 COOLING = replace(SETTINGS, cooldown_s=1.2)
 HALTING = replace(SETTINGS, breaker_minimum=1)
@@ -129,7 +129,7 @@ def invalid_address(stage: Stage) -> None:
 def opt_out_received(stage: Stage) -> None:
     """The contact's last message is an opt-out; nothing is sent, and it is on the list afterwards."""
     person = stage.person()
-    stage.engage(person, inbound="Please take me off your list. Unsubscribe.").wait()
+    stage.engage(person, inbound=OPT_OUT).wait()
     arrived = stage.race.deliveries(person)
     stage.race.require("messages to somebody who opted out", wanted=0, observed=arrived)
     lease = stage.ours.acquire(person)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..faults import FaultKind
-from .stage import SETTINGS, SHORT, Situation, Stage, lost
+from .stage import OPT_OUT, SETTINGS, SHORT, Situation, Stage, lost
 
 SHORT_KEY = replace(SHORT, key_window_s=0.6)
 SKEW_S = 30.0
@@ -16,6 +16,7 @@ _AFTER_LOSS = {
     "renew": "take the lease for not renewed: renew again, or stop before it ends",
     "send": "look the key up; retry only if no message id exists, and with the same key",
     "lookup": "ask again; send nothing before an answer is there",
+    "suppress": "put the contact on the list again; send nothing",
     "release": "release again, or let the lease end; the work is over",
 }
 
@@ -35,6 +36,12 @@ def _losing(f: str) -> Callable[[Stage], None]:
         stage.send_meets(stage.agent.lose_next_reply, *people, f=f, drafting_s=drafting_s)
 
     return lose
+
+
+def lost_suppress(stage: Stage) -> None:
+    """The reply is lost with which the list takes an opt-out in."""
+    stage.own(stage.person())
+    stage.send_meets(stage.agent.lose_next_reply, stage.person(), f="suppress", inbound=OPT_OUT)
 
 
 def lost_lookup(stage: Stage) -> None:
@@ -78,7 +85,7 @@ def _skewed(offset_s: float) -> Callable[[Stage], None]:
         person = stage.person()
         stage.own(stage.person())
         stage.agent.skew(offset_s)
-        stage.engage(person, person, drafting_s=1.2 * stage.race.settings.lease_s).wait()
+        stage.engage(person, drafting_s=1.2 * stage.race.settings.lease_s).wait()
         stage.agent.skew(0.0)
 
     return skew
@@ -112,6 +119,7 @@ FAULTS = (
     *(_loss(f, _losing(f)) for f in ("acquire", "renew", "send")),
     _loss("lookup", lost_lookup),
     _loss("release", _losing("release")),
+    _loss("suppress", lost_suppress),
     Situation(
         name="crash_after_send",
         answer="nothing: it crashed after its send",

@@ -21,6 +21,8 @@ SETTINGS = Settings(lease_s=1.0, cooldown_s=0.0, transport_timeout_s=0.5, breake
 """Lengths in most situations: nothing ends before an agent on a crowded machine has come to its call."""
 SHORT = replace(SETTINGS, lease_s=0.5)
 """Lengths where the end of a lease is waited for."""
+OPT_OUT = "Please take me off your list. Unsubscribe."
+"""What a contact who opts out has written."""
 GOAL = "answer the contact's question about the offer"
 
 Given = Callable[[Operation], bool]
@@ -218,4 +220,14 @@ def lost(f: str) -> Given:
     return lambda op: op.f == f and op.code == "reply_lost"
 
 
-__all__ = ["SETTINGS", "SHORT", "Given", "Situation", "Stage", "lost", "refused", "wanted"]
+__all__ = [
+    "OPT_OUT",
+    "SETTINGS",
+    "SHORT",
+    "Given",
+    "Situation",
+    "Stage",
+    "lost",
+    "refused",
+    "wanted",
+]

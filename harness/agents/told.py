@@ -104,8 +104,9 @@ def _never_given(
     return Verdict.NOT_APPLICABLE, f"the agent never calls {situation.f}, so it is never answered"
 
 
-_ALWAYS = frozenset({"acquire", "send", "suppress"})
-"""Calls every agent has a reason to make; a renewal, a look-up or a release it may do without."""
+_ALWAYS = frozenset({"acquire", "send"})
+"""Calls no agent can do without. What is wrong with one that never looks up, gives back or writes an
+opt-out shows in other situations."""
 
 
 def _ends(history: History, what: str) -> list[str]:

@@ -8,13 +8,14 @@ import time
 
 from leaserace.harness import Code, Found, Lease, Message, Refused
 from leaserace.harness.agents import AgentMailbox, AgentTask, OutcomeUnknown, StopSignal
+from leaserace.harness.agents.mailbox import answer_of
 
 
 def careful(mailbox: AgentMailbox, task: AgentTask, stop: StopSignal) -> None:
     """Does what the table says, in one plain function."""
     for wanted in task.messages:
         if "unsubscribe" in wanted.inbound.lower():
-            mailbox.suppress(wanted.to, "opt-out")
+            answer_of(lambda: mailbox.suppress(task.address, "opt-out"))
             return
         if wanted.intent in task.memory or not _write(mailbox, task, wanted.step, stop):
             return
