@@ -59,11 +59,15 @@ class SqliteStore:
         Raises:
             UsageError: The file can't be made.
         """
+        # In one transaction, since a wait for the disk at each of its tables adds up; and without any
+        # where nothing is there yet that could be lost.
+        synchronous = "FULL" if full_sync else "NORMAL" if path.exists() else "OFF"
         try:
             connection = sqlite3.connect(path, isolation_level=None)
             try:
+                connection.execute(f"PRAGMA synchronous={synchronous}")
                 connection.execute("PRAGMA journal_mode=WAL")
-                connection.executescript(SCHEMA)
+                connection.executescript(f"BEGIN;{SCHEMA}COMMIT;")
             finally:
                 connection.close()
         except sqlite3.Error as error:
