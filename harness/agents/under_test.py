@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import inspect
 from abc import ABC, abstractmethod
@@ -105,6 +104,8 @@ class PythonSession:
         """Call it."""
         result = self._function(mailbox, task, stop)
         if inspect.iscoroutine(result):
+            import asyncio  # it is slow to import, and only few need it
+
             asyncio.run(result)
 
     def close(self) -> None:
