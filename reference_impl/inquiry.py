@@ -76,5 +76,9 @@ class Inquiry:
             return None
 
     def _is_quiet(self, row: SendRow, now_ms: int) -> bool:
-        """A message may still be on its way, and a slow worker still at its hand-over (spec: S8)."""
+        """A message may still be on its way, and a slow worker still at its hand-over (spec: S8).
+
+        The deadline of its try is over by then, and a worker that looks at the clock after that hands
+        nothing over; so only one that was already at the transport can still make this wrong.
+        """
         return now_ms >= row.settled_at_ms + self._quiet_ms

@@ -121,6 +121,8 @@ class Sending(Checks):
         if not isinstance(dispatching, SendRow):
             return dispatching
         point("send.dispatching", draft.contact, draft.key)
+        if self._is_too_late(dispatching):
+            return self._withhold(draft, dispatching)
         return self._deliver(draft, dispatching)
 
     # -- steps one to six ------------------------------------------------------------------------
@@ -226,6 +228,26 @@ class Sending(Checks):
             answer = send_in_progress(current, "this try was withdrawn before it was handed over")
         self._note_known(tx, draft, current, answer)
         return answer
+
+    def _is_too_late(self, row: SendRow) -> bool:
+        """A worker that slept past its deadline hands nothing over: others act on its being gone.
+
+        Nobody settles a dispatching record before its deadline, so one look at the store's clock is
+        enough. What remains is a worker that falls asleep between this look and the transport, or in
+        it, for longer than the deadline and then the time after which "no such message" is believed:
+        that gap can't be closed, only made small (spec: S8).
+        """
+        return self._store.now_ms() >= row.deadline_ms
+
+    def _withhold(self, draft: Draft, row: SendRow) -> Sent | Refused:
+        """Say that no message of this try exists, and what became of the send meanwhile (S8, S9)."""
+        try:
+            with self._store.transaction(self._outcome_deadline_s) as tx:
+                why = "its deadline had passed before the hand-over"
+                current = self._outbox.conclude(tx, row, SendState.WITHDRAWN, why)
+                return self._overtaken(tx, draft, current)
+        except StoreBusy:
+            return store_busy(self._outcome_deadline_s, "nothing was handed over")
 
     def _deliver(self, draft: Draft, row: SendRow) -> Sent | Refused:
         """Hand the message over once and record what came of it (S8, K10)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -295,6 +296,94 @@ def test_a_worker_that_wakes_up_after_its_retry_replays_it(desk: Desk) -> None:
     assert isinstance(retry, Sent)
     assert (late.message_id, late.replay) == (retry.message_id, True)
     assert len(desk.transport.taken) == 1
+
+
+def asleep_before_the_hand_over(desk: Desk, then: Callable[[], object]) -> object:
+    """The answer of a worker that sleeps past its deadline, a message in its hand, while others act."""
+    desk.transport.searchable = True
+    message = desk.message(desk.lease())
+
+    def sleep() -> None:
+        overdue(desk)
+        then()
+
+    points.listen(Watch("send.dispatching", sleep))
+    answer = desk.mailbox().send(message)
+    points.listen(None)
+    return answer
+
+
+def test_what_a_look_up_found_withdrawn_is_not_handed_over_by_a_worker_that_wakes_up(
+    desk: Desk,
+) -> None:
+    """No message exists, says the look-up, and none does from then on. spec: S8, S9, R"""
+    found: list[object] = []
+
+    def look_up() -> None:
+        found.append(desk.mailbox("support-01").lookup("run:1:send"))
+        desk.clock.advance_ms(round(desk.policy.absent_after_s * 1000))
+        found.append(desk.mailbox("support-01").lookup("run:1:send"))
+
+    answer = asleep_before_the_hand_over(desk, look_up)
+    assert [each.state for each in found if isinstance(each, Found)] == [
+        SendState.UNKNOWN,
+        SendState.WITHDRAWN,
+    ]
+    assert code_of(answer) is Code.SEND_IN_PROGRESS
+    assert not desk.transport.taken
+    assert desk.mailbox().lookup("run:1:send") == Found(state=SendState.WITHDRAWN)
+
+
+def test_a_worker_that_wakes_up_before_its_hand_over_replays_what_another_sent(desk: Desk) -> None:
+    """spec: S8, K2: the retry was right to run, and the sleeper does not run too."""
+    retries: list[object] = []
+
+    def retry() -> None:
+        desk.mailbox("support-01").lookup("run:1:send")
+        desk.clock.advance_ms(round(desk.policy.absent_after_s * 1000))
+        desk.mailbox("support-01").lookup("run:1:send")
+        lease = desk.mailbox("support-01").acquire(JANE)
+        assert isinstance(lease, Lease)
+        again = replace(desk.message(lease), key="run:1:send", subject="Follow-up 1")
+        again = replace(again, body="Hello, this is number 1.\n")
+        retries.append(desk.mailbox("support-01").send(again))
+
+    late = asleep_before_the_hand_over(desk, retry)
+    (sent,) = retries
+    assert isinstance(sent, Sent)
+    assert late == replace(sent, replay=True)
+    assert len(desk.transport.taken) == 1
+
+
+def test_a_worker_that_is_late_and_alone_takes_its_send_back(desk: Desk) -> None:
+    """Its word is proof that no message exists: the key is free at once. spec: S8, S9"""
+    answer = asleep_before_the_hand_over(desk, lambda: None)
+    assert code_of(answer) is Code.SEND_IN_PROGRESS
+    assert desk.mailbox().lookup("run:1:send") == Found(state=SendState.WITHDRAWN)
+    assert not desk.transport.taken
+
+
+def test_a_worker_that_can_not_say_so_leaves_its_send_unknown(desk: Desk) -> None:
+    """spec: S8, K10"""
+    hold = desk.store.transaction(5.0)
+    desk.policy = replace(desk.policy, transport_timeout_s=0.05)
+    desk.mailbox().lookup("warm")
+    message = desk.message(desk.lease())
+    worker = desk.mailbox()
+
+    def sleep() -> None:
+        overdue(desk)
+        hold.__enter__()
+
+    points.listen(Watch("send.dispatching", sleep))
+    answer = in_thread(lambda: worker.send(message))
+    hold.__exit__(None, None, None)
+    points.listen(None)
+    assert code_of(answer) is Code.STORE_BUSY
+    assert not desk.transport.taken
+    found = desk.mailbox().lookup("run:1:send")
+    assert isinstance(found, Found)
+    assert found.state is SendState.UNKNOWN
 
 
 def test_a_worker_that_wakes_up_after_clean_up_sends_nothing(desk: Desk) -> None:
