@@ -30,6 +30,7 @@ KILLS = 200
 KILLS_MAX = 1_000_000
 AGENTS_MAX = 5
 GROUP = "leaserace.crash_canaries"
+TABLE_FILE = "kills.txt"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,8 +122,7 @@ def crash(
     asked = Asked(
         plan=plan, smtp_port=smtp_port, run_dir=make_run_dir(report_dir, "crash", plan.seed)
     )
-    outcome, history = _carry_out(asked, campaign)
-    rows = tally(history)
+    outcome, history, rows = _carry_out(asked, campaign)
     if as_json:
         click.echo(outcome.to_json().decode(), nl=False)
     else:
@@ -130,7 +130,7 @@ def crash(
     return exit_status(outcome)
 
 
-def _carry_out(asked: Asked, campaign: Campaign) -> tuple[RunOutcome, History]:
+def _carry_out(asked: Asked, campaign: Campaign) -> tuple[RunOutcome, History, list[Row]]:
     """Feed the canary, run the campaign, write the files."""
     from ..processes.signals import terminated_as_exception
 
@@ -152,9 +152,12 @@ def _carry_out(asked: Asked, campaign: Campaign) -> tuple[RunOutcome, History]:
             asked.plan, run_dir=asked.run_dir, open_engine=open_engine, watcher=watcher
         )
     history = History.load(asked.run_dir / "history.jsonl")
-    outcome = _counted(replace(outcome, canary=canary), tally(history))
+    rows = tally(history)
+    outcome = _counted(replace(outcome, canary=canary), rows)
     files.write_all(outcome, history, asked.run_dir)
-    return outcome, history
+    if rows:
+        (asked.run_dir / TABLE_FILE).write_text("\n".join(table(rows)) + "\n", encoding="utf-8")
+    return outcome, history, rows
 
 
 def _engine(asked: Asked, stack: contextlib.ExitStack, target: str, folder: Path) -> Engine:

@@ -160,6 +160,7 @@ def test_the_command_prints_the_counts_a_line_a_point(
     assert "Crash: VALID" in text
     assert "rate is below" in text
     assert {*SEND_POINTS, "send.think"} <= set(text.split())
+    assert text.startswith((tmp_path / ".leaserace/latest/kills.txt").read_text())
     outcome = json.loads((tmp_path / ".leaserace/latest/verdict.json").read_text())
     assert outcome["again"] == "leaserace crash --kills 13 --agents 2 --target durable --seed 1"
     (race,) = outcome["races"]
