@@ -269,7 +269,7 @@ def without_cooldown_reservation(target: Target) -> bool:
     others: list[object] = []
 
     def write_as_well() -> None:
-        bench.expire()
+        bench.box(A).release(JANE, lease.token)
         others.append(bench.send(bench.lease(B), 2))
 
     mine = bench.meanwhile("send.dispatching", write_as_well, lambda: bench.send(lease))
