@@ -54,6 +54,7 @@ CANCELLED = str(SendState.CANCELLED)
     windows=(MET,),
     masked_by="cancellations that come when all is over",
     group="beyond",
+    quick=True,
 )
 def cancel_against_send(race: Race) -> None:
     """Send as one agent, cancel as another; see who won and what arrived."""

@@ -43,6 +43,7 @@ KEYED = frozenset({Capability.REPLY})
     ),
     masked_by="a cooldown, which would refuse the second message for another reason",
     group="beyond",
+    quick=True,
 )
 def every_endpoint_keyed(race: Race) -> None:
     """Try a reply or a forward twice, or use a send's key for a reply."""

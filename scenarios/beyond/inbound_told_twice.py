@@ -50,6 +50,7 @@ LISTED = frozenset({Capability.SUPPRESS})
     ),
     masked_by="a cooldown, or one key for both answers",
     group="beyond",
+    quick=True,
 )
 def inbound_told_twice(race: Race) -> None:
     """Tell two agents of one message; whoever is the first to take it answers."""
