@@ -22,7 +22,8 @@ WIDE = 116
 """Columns from which on the table has a column for what would have masked a fault."""
 
 MASKS_MAX = 8
-"""Races above which masks are told of those only that did not come out valid; files tell all."""
+"""Races above which masks are told of those only that failed or are unknown; files tell all."""
+_DOUBTED = (Verdict.INVALID, Verdict.UNKNOWN)
 
 _RULE_UNDER_HEAD = "\n".join(["    ", "    ", " -- ", "    ", "    ", "    ", "    ", "    "])
 
@@ -141,7 +142,7 @@ def _print_masks(console: Console, lines: list[Row]) -> None:
     by_mask: dict[str, list[str]] = {}
     few = len(lines) <= MASKS_MAX
     for row in lines:
-        if row.masked_by and (few or row.verdict is not Verdict.VALID):
+        if row.masked_by and (few or row.verdict in _DOUBTED):
             by_mask.setdefault(row.masked_by, []).append(row.races[0].scenario)
     if by_mask:
         console.print("A fault would be masked by:")
