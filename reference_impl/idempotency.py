@@ -32,7 +32,8 @@ def compared(name: str) -> str:
 
     Only ASCII is folded and stripped: beyond it "ß" would be "ss", and a ligature two letters.
     """
-    return name.strip(string.whitespace).translate(_LOWER)
+    text = name.strip(string.whitespace)
+    return text.lower() if text.isascii() else text.translate(_LOWER)
 
 
 class Draft(msgspec.Struct, frozen=True, kw_only=True):
