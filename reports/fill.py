@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -62,8 +62,8 @@ class Filler:
         self._zero_ns: int | None = None
         self._waits: dict[str, Waits] = {}
         self._streaks: dict[str, Streaks] = {}
-        self._waited_ns: dict[tuple[str, str], int] = {}
-        self._arrived: Counter[tuple[str, str]] = Counter()
+        self._waited_ns: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        self._arrived: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
     def begin(self, t_ns: int) -> None:
         """Where times count from; the first call decides."""
@@ -99,7 +99,7 @@ class Filler:
         """An operation that ended, or never will."""
         waited_ns = self._waits.setdefault(race, Waits()).feed(op)
         if waited_ns is not None:
-            self._waited_ns[race, op.op] = waited_ns
+            self._waited_ns[race][op.op] = waited_ns
         begin_ms, end_ms = self._ms(op.invoked_ns), self._ms(op.completed_ns)
         self._add(
             "operations",
@@ -138,7 +138,7 @@ class Filler:
             _text(op.code),
             _text(op.answer.get("message_id")),
             bool(op.answer.get("replay")),
-            self._arrived[race, intent],
+            self._arrived[race][intent],
             begin_ms,
             end_ms,
         )
@@ -159,7 +159,7 @@ class Filler:
 
     def arrival(self, race: str, arrival: Arrival) -> None:
         """A message that arrived."""
-        self._arrived[race, arrival.intent] += 1
+        self._arrived[race][arrival.intent] += 1
         self._add(
             "deliveries",
             race,
@@ -184,7 +184,7 @@ class Filler:
             self._ms(span.begin_ns),
             self._ms(span.end_ns),
             (span.end_ns - span.begin_ns) / 1e6,
-            self._waited_ns.pop((race, span.op), 0) / 1e6,
+            self._waited_ns[race].pop(span.op, 0) / 1e6,
             span.ended_by,
             span.overlaps,
             len(span.renewals_ns),

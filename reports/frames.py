@@ -3,11 +3,17 @@
 `COLUMNS` is the documentation and the schema at once. Times are milliseconds since the first event of
 the history, as floats; ``*_store_ms`` are the store's own milliseconds since the Unix epoch.
 Operations, sends and refusals stand in the order in which they ended.
+
+`frames` holds all rows of all frames: about 1 GB for a million operations. `export_csv` and
+`export_parquet` write them as they come and hold a chunk, and of each lease and each logical send what is
+known only at the end; ``tests/benchmarks/frames_million.py`` measures them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import contextlib
+import csv
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CHUNK_ROWS = 20_000
-"""Rows `export_csv` holds of one frame before it writes them."""
+"""Rows `export_csv` and `export_parquet` hold of one frame before they write them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +70,7 @@ class Frames:
         Raises:
             UsageError: The extra ``parquet`` is not installed.
         """
-        try:
-            import pyarrow as pa  # type: ignore[import-not-found,import-untyped,unused-ignore]  # noqa: F401
-        except ImportError as error:
-            raise UsageError(
-                "Parquet needs an extra: pip install 'leaserace[parquet]', or export CSV"
-            ) from error
+        _need_pyarrow()
         folder.mkdir(parents=True, exist_ok=True)
         paths = []
         for name, frame in self.items():
@@ -79,7 +80,7 @@ class Frames:
 
 
 def frames(events: Iterable[AnyEvent]) -> Frames:
-    """The frames of a history.
+    """The frames of a history, all rows in memory.
 
     Args:
         events: A history, or any stream of events in order; none of them is kept.
@@ -120,6 +121,16 @@ def typed_frame(kinds: Mapping[str, str], cells: Mapping[str, Sequence[Any]]) ->
     return pd.DataFrame({name: make(cells[name], dtype=kinds[name]) for name in kinds})
 
 
+def _need_pyarrow() -> Any:
+    try:
+        import pyarrow.parquet  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    except ImportError as error:
+        raise UsageError(
+            "Parquet needs an extra: pip install 'leaserace[parquet]', or export CSV"
+        ) from error
+    return pyarrow
+
+
 def export_csv(
     events: Iterable[AnyEvent], folder: Path, *, chunk_rows: int = CHUNK_ROWS
 ) -> list[Path]:
@@ -135,13 +146,60 @@ def export_csv(
     """
     folder.mkdir(parents=True, exist_ok=True)
     paths = {name: folder / f"{name}.csv" for name in COLUMNS}
-    for name, path in paths.items():
-        path.write_text(",".join(COLUMNS[name]) + "\n", encoding="utf-8")
+    with contextlib.ExitStack() as stack:
+        writers = {}
+        for name, path in paths.items():
+            file = stack.enter_context(path.open("w", encoding="utf-8", newline=""))
+            writers[name] = csv.writer(file, lineterminator="\n")
+            writers[name].writerow(COLUMNS[name])
+        _stream(events, lambda table: _write_csv(writers[table.name], table), chunk_rows)
+    return list(paths.values())
 
-    def write(table: Table) -> None:
-        frame = _frame(table)
-        frame.to_csv(paths[table.name], mode="a", header=False, index=False, lineterminator="\n")
 
+def _write_csv(writer: Any, table: Table) -> None:
+    """Append rows as `Frames.to_csv` has them: what is missing is empty."""
+    columns = [
+        ["" if cell != cell else cell for cell in cells]  # noqa: PLR0124 - NaN is no other
+        if COLUMNS[table.name][name][0] == MS
+        else cells
+        for name, cells in table.cells.items()
+    ]
+    writer.writerows(zip(*columns, strict=True))
+
+
+def export_parquet(
+    events: Iterable[AnyEvent], folder: Path, *, chunk_rows: int = CHUNK_ROWS
+) -> list[Path]:
+    """Write the frames of a history of any length as Parquet, a row group a chunk.
+
+    Args:
+        events: A stream of events in order; none of them is kept.
+        folder: Made if absent.
+        chunk_rows: Rows of one frame held in memory.
+
+    Raises:
+        InvalidHistory: The events can't be a history.
+        UsageError: The extra ``parquet`` is not installed.
+    """
+    pa = _need_pyarrow()
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = {name: folder / f"{name}.parquet" for name in COLUMNS}
+    with contextlib.ExitStack() as stack:
+        writers: dict[str, Any] = {}
+        for name, path in paths.items():
+            schema = pa.Table.from_pandas(_frame(Table(name)), preserve_index=False).schema
+            writers[name] = stack.enter_context(pa.parquet.ParquetWriter(path, schema))
+
+        def write(table: Table) -> None:
+            rows = pa.Table.from_pandas(_frame(table), preserve_index=False)
+            writers[table.name].write_table(rows)
+
+        _stream(events, write, chunk_rows)
+    return list(paths.values())
+
+
+def _stream(events: Iterable[AnyEvent], write: Callable[[Table], None], chunk_rows: int) -> None:
+    """Give each table to `write` whenever it holds so many rows, and at the end."""
     filler = Filler(chunk_rows=chunk_rows, full=write)
     watch = Watch(filler)
     for event in events:
@@ -149,7 +207,6 @@ def export_csv(
     watch.finish()
     for table in filler.tables.values():
         write(table)
-    return list(paths.values())
 
 
 __all__ = [
@@ -160,6 +217,7 @@ __all__ = [
     "WHOLE",
     "Frames",
     "export_csv",
+    "export_parquet",
     "frames",
     "frames_of",
     "typed_frame",

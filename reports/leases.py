@@ -53,7 +53,7 @@ class LeaseCall:
         completed_ns: When it ended.
         now_ms: The store's now in the answer, or None.
         expires_ms: The store's expiry in the answer, or None.
-        op: Id of the operation.
+        op: Id of the acquire, "" of other calls.
     """
 
     f: str
@@ -82,7 +82,7 @@ class LeaseCall:
             completed_ns=op.completed_ns or op.invoked_ns,
             now_ms=now_ms,
             expires_ms=expires_ms if isinstance(expires_ms, int) else None,
-            op=op.op,
+            op=op.op if op.f == "acquire" else "",
         )
 
 

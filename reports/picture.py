@@ -181,13 +181,24 @@ def pictures(events: Iterable[AnyEvent]) -> dict[str, Picture]:
     return {race: painter.finish() for race, painter in painters.items()}
 
 
+class _Forgetful(Pairer):
+    """Does not remember the names of operations that ended: a million of them would fill the memory."""
+
+    def feed(self, event: OpEvent, place: int | None = None) -> Operation:
+        """As the other; an operation begun again after its end is taken for another one."""
+        op = super().feed(event, place)
+        if event.type is not OpType.INVOKE:
+            self._seen.discard((event.race, event.op))
+        return op
+
+
 class _Painter:
     """Takes one race's events in and draws its picture."""
 
     def __init__(self, first: AnyEvent, watcher: Watcher | None = None) -> None:
         self._watcher = watcher
         self._picture = Picture(race=first.race, begin_ns=first.t, end_ns=first.t)
-        self._pairer = Pairer()
+        self._pairer = Pairer() if watcher is None else _Forgetful()
         self._agents: dict[str, None] = {}
         self._contacts: dict[str, None] = {}
         self._faults: dict[str, FaultSpan] = {}

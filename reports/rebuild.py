@@ -117,7 +117,7 @@ def write_image(run: Rebuilt, into: Path) -> list[Path]:
 
 
 def write_frames(run: Rebuilt, into: Path, *, parquet: bool) -> list[Path]:
-    """Write the frames, as CSV from the stream of the history, or as Parquet.
+    """Write the frames, as CSV or as Parquet, from the stream of the history.
 
     Args:
         run: The run.
@@ -127,12 +127,11 @@ def write_frames(run: Rebuilt, into: Path, *, parquet: bool) -> list[Path]:
     Raises:
         UsageError: The extra ``parquet`` is not installed, or the folder can't be written to.
     """
-    from .frames import export_csv, frames_of
+    from .frames import export_csv, export_parquet
 
-    if parquet:
-        return _written(into, lambda: frames_of(run.races.values()).to_parquet(into / "frames"))
+    export = export_parquet if parquet else export_csv
     stream = events(Lines(run.folder / HISTORY))
-    return _written(into, lambda: export_csv(stream, into / "frames"))
+    return _written(into, lambda: export(stream, into / "frames"))
 
 
 def _written(into: Path, write: Callable[[], list[Path]]) -> list[Path]:

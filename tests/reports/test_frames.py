@@ -8,7 +8,7 @@ import pytest
 
 from leaserace.harness.contract import Code, UsageError
 from leaserace.harness.history import History
-from leaserace.reports.frames import COLUMNS, export_csv, frames, frames_of
+from leaserace.reports.frames import COLUMNS, export_csv, export_parquet, frames, frames_of
 from leaserace.reports.picture import pictures
 from tests.reports.samples import Log, sent, stale_token
 from tests.reports.samples_contention import contention
@@ -146,3 +146,28 @@ def test_parquet_read_back_holds_the_same_frames(tmp_path: Path) -> None:
     assert len(paths) == 7
     for path, (name, frame) in zip(paths, written.items(), strict=True):
         pd.testing.assert_frame_equal(pd.read_parquet(path), frame, obj=name)
+
+
+def test_parquet_written_in_row_groups_holds_the_same_frames(tmp_path: Path) -> None:
+    """A history of any length is exported without being held."""
+    import pyarrow.parquet
+
+    whole = frames(contention(500))
+
+    paths = export_parquet(iter(contention(500)), tmp_path, chunk_rows=50)
+
+    for path, (name, frame) in zip(paths, whole.items(), strict=True):
+        pd.testing.assert_frame_equal(pd.read_parquet(path), frame, obj=name)
+    assert pyarrow.parquet.ParquetFile(paths[0]).num_row_groups > 3
+
+
+def test_values_of_every_kind_are_written_as_pandas_writes_them(tmp_path: Path) -> None:
+    """Missing numbers, quotes, line breaks, flags."""
+    log = Log('r, "1"\n2')
+    log.op("a", "acquire", 0, 1, {"answer": "Lease", "token": 2**70})
+    log.op("b", "acquire", 2.5, None, None)
+    log.send("a", 3, 5, 1, "i", sent("<m>"))
+    log.delivery(4, "i", "<m>")
+    frames(log.history()).to_csv(tmp_path / "once")
+    for path in export_csv(iter(log.history()), tmp_path / "chunks"):
+        assert path.read_bytes() == (tmp_path / "once" / path.name).read_bytes(), path.name
