@@ -11,6 +11,7 @@ from leaserace.harness.outcome import RunOutcome
 from leaserace.harness.verdict import RaceResult, Verdict
 
 from .agent import agent_markdown
+from .judged import gaps, noun, shown
 from .picture import Picture
 from .rows import Row, canary_sentence, headline, rows, verdict_sentences
 from .story import stories_text
@@ -79,26 +80,35 @@ def _parts(outcome: RunOutcome, races: Mapping[str, Picture]) -> Iterator[Callab
     if outcome.agent is not None:
         report = outcome.agent
         yield lambda: "\n".join(agent_markdown(report)) + "\n"
-    lines = rows(outcome.races)
+    races_shown = shown(outcome)
+    lines, what = rows(races_shown), noun(outcome)
     if lines:
-        yield lambda: "\n".join(_table(lines)) + "\n"
+        yield lambda: "\n".join(_table(lines, what)) + "\n"
+    if gaps(outcome):
+        yield lambda: "\n".join(_gaps(outcome)) + "\n"
     for race in outcome.races:
         if race.verdict is Verdict.INVALID:
             yield partial(_story, race, races)
-    if len(lines) < len(outcome.races):
-        yield partial(_every, outcome.races)
+    if len(lines) < len(races_shown):
+        yield partial(_every, races_shown)
     if outcome.contention:
         yield lambda: "\n".join(_contention(outcome)) + "\n"
 
 
 def _every(races: Sequence[RaceResult]) -> str:
-    every = "\n".join(_table(rows(races, every_variant=True)))
+    every = "\n".join(_table(rows(races, every_variant=True), _HEADERS[0]))
     title = f"All {count(len(races), 'race')}"
     return f"\n<details><summary>{title}</summary>\n\n{every}\n\n</details>\n"
 
 
-def _table(lines: Sequence[Row]) -> Iterator[str]:
-    yield _line(_HEADERS)
+def _gaps(outcome: RunOutcome) -> Iterator[str]:
+    yield "\n## Not judged, by what is missing\n"
+    for line in gaps(outcome):
+        yield f"- {markdown(line)}"
+
+
+def _table(lines: Sequence[Row], what: str) -> Iterator[str]:
+    yield _line([what, *_HEADERS[1:]])
     yield _line(["---"] * 4 + ["--:"] * 3 + ["---"])
     for row in lines:
         bold = "" if row.verdict is Verdict.VALID else "**"

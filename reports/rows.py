@@ -14,6 +14,7 @@ from leaserace.harness.outcome import CanaryResult, RunOutcome
 from leaserace.harness.verdict import RaceResult, Verdict
 
 from .agent import without_agent
+from .judged import is_log, log_headline, log_sentences
 from .text import count, listed, rate_sentence, seconds, visible
 
 
@@ -136,6 +137,8 @@ def canary_sentence(canary: CanaryResult | None) -> str:
 
 def headline(outcome: RunOutcome) -> str:
     """The verdict and the counts in one line; words are for people, the exit status for machines."""
+    if is_log(outcome):
+        return log_headline(outcome)
     fewest, most = outcome.agents
     agents = count(most, "agent") if fewest == most else f"{fewest}..{most} agents"
     return (
@@ -147,6 +150,8 @@ def headline(outcome: RunOutcome) -> str:
 
 def verdict_sentences(outcome: RunOutcome) -> list[str]:
     """What the verdict means and what to do about it, for somebody who sees it first."""
+    if is_log(outcome):
+        return [*log_sentences(outcome), *map(visible, outcome.notices)]
     sentences = [_meaning(outcome)]
     if outcome.verdict is Verdict.VALID and outcome.rounds and not outcome.duplicates:
         sentences.append(rate_sentence("duplicates", outcome.rounds) + ".")

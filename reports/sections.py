@@ -13,6 +13,7 @@ from leaserace.harness.verdict import Finding, RaceResult, Verdict
 
 from . import palette
 from .duplicates import Wrong, rate_sentences
+from .judged import is_log, kept_of, noun
 from .picture import Picture
 from .rows import Row, canary_sentence, headline, rows, verdict_sentences
 from .story import MAILBOX, Moment, Story, by_rule, tell_picture, telling
@@ -44,9 +45,10 @@ def escape(text: object) -> str:
 
 def navigation(body: str) -> str:
     """Links to the sections the page has."""
+    titles = _TITLES | ({"races": "Rules"} if 'id="races-title">Rules<' in body else {})
     return "".join(
         f'<a href="#{name}">{title}</a>'
-        for name, title in _TITLES.items()
+        for name, title in titles.items()
         if f'<section id="{name}"' in body
     )
 
@@ -96,12 +98,11 @@ def verdict(outcome: RunOutcome) -> str:
 
 
 def _figures(outcome: RunOutcome) -> str:
-    valid = f"{outcome.count(Verdict.VALID):,} of {len(outcome.races):,}"
     figures = (
         ("duplicates", f"{outcome.duplicates:,}", outcome.duplicates > 0),
         ("double contacts", f"{outcome.double_contacts:,}", outcome.double_contacts > 0),
-        ("races valid", valid, outcome.count(Verdict.INVALID) > 0),
-        ("contended rounds", f"{outcome.rounds:,}", False),
+        (f"{noun(outcome)}s valid", kept_of(outcome), outcome.count(Verdict.INVALID) > 0),
+        ("sends judged" if is_log(outcome) else "contended rounds", f"{outcome.rounds:,}", False),
         ("late hand-overs", f"{outcome.late_hand_overs:,}", False),
     )
     cells = "".join(
@@ -296,7 +297,9 @@ def table(outcome: RunOutcome) -> str:
     lines = rows(outcome.races)
     if not lines:
         return ""
-    body = _table(_RACES, "".join(map(_race, lines)), numbers=_COUNTS)
+    what = noun(outcome)
+    columns = (what, *_RACES[1:])
+    body = _table(columns, "".join(map(_race, lines)), numbers=_COUNTS)
     if len(lines) < len(outcome.races):
         every = rows(outcome.races[:RACES_MAX], every_variant=True)
         more = len(outcome.races) - RACES_MAX
@@ -305,7 +308,7 @@ def table(outcome: RunOutcome) -> str:
         body += (
             f"<details><summary>All {len(outcome.races):,} races</summary>{whole}{note}</details>"
         )
-    return _section("races", "Races", body)
+    return _section("races", f"{what.capitalize()}s", body)
 
 
 def _race_name(row: Row) -> str:

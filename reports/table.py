@@ -9,6 +9,7 @@ from leaserace.harness.outcome import RunOutcome
 from leaserace.harness.verdict import Verdict
 
 from .agent import print_agent, without_agent
+from .judged import gaps, noun, shown
 from .rows import Row, canary_sentence, headline, rows, verdict_sentences
 from .text import listed, visible
 
@@ -48,13 +49,13 @@ def table_text(
         every_variant: One line a race, also where all variants ended alike.
     """
     console = _console(max(40, width), colour=colour)
-    lines = rows(without_agent(outcome).races, every_variant=every_variant)
+    lines = rows(shown(without_agent(outcome)), every_variant=every_variant)
     canary = outcome.canary
     if canary or outcome.command == "gate":
         caught = canary is not None and canary.caught
         console.print(canary_sentence(canary), "", style="" if caught else "bold red", sep="\n")
     if lines:
-        console.print(_table(lines, console.width))
+        console.print(_table(lines, console.width, noun(outcome)))
         _print_masks(console, lines)
         console.print()
     if outcome.agent is not None:
@@ -62,6 +63,7 @@ def table_text(
     console.print(headline(outcome), style=STYLE[outcome.verdict])
     for sentence in verdict_sentences(outcome):
         console.print(sentence)
+    _print_gaps(console, outcome)
     file = console.file
     assert isinstance(file, io.StringIO)
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
@@ -90,14 +92,14 @@ def plain_box() -> Box:
     return Box(_RULE_UNDER_HEAD, ascii=True)
 
 
-def _table(lines: list[Row], width: int) -> Table:
+def _table(lines: list[Row], width: int, noun: str) -> Table:
     from rich.table import Table
 
     wide = width >= WIDE
     longest = max(len(part) for row in lines for part in row.name.split(" "))
     table = Table(box=plain_box(), show_edge=False, pad_edge=False)
     table.padding = (0, 1, 0, 0)
-    table.add_column("race", overflow="fold", width=min(longest, width // 3))
+    table.add_column(noun, overflow="fold", width=min(longest, width // 3))
     table.add_column("verdict", no_wrap=True, min_width=max(len(row.verdict) for row in lines))
     for header in ("expected", "observed") if wide else ("expected, observed",):
         table.add_column(header, overflow="fold", ratio=3)
@@ -131,6 +133,15 @@ def _cells(row: Row, *, wide: bool) -> list[Text]:
         Text(f"{row.rounds:,}"),
         *([Text(row.masked_by or "-")] if wide else []),
     ]
+
+
+def _print_gaps(console: Console, outcome: RunOutcome) -> None:
+    """What a judged log does not tell."""
+    told = gaps(outcome)
+    if told:
+        console.print("Not judged, by what is missing:")
+    for line in told:
+        console.print(f"  {line}")
 
 
 def _print_masks(console: Console, lines: list[Row]) -> None:

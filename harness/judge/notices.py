@@ -73,7 +73,7 @@ def _order(mapping: Mapping, scanned: Scanned) -> Iterator[str]:
     seen = scanned.seen
     yield (
         f"The log covers {moment(seen.first_ns)} to {moment(seen.last_ns)}: {seen.lines:,} lines, "
-        f"{seen.rows:,} of them judged."
+        f"from which {seen.rows:,} records were judged."
     )
     by_commit = mapping.has("seq")
     if seen.backwards:

@@ -105,6 +105,8 @@ def judge_log(
                 agents=sum(bool(agent) for agent in scanned.agents),
                 notices=notices,
                 broken_from=scanned.problems.first_line,
+                lines=scanned.seen.lines,
+                records=scanned.seen.rows,
             ),
         )
         rules, left = rules_for(terms.facts())

@@ -31,6 +31,7 @@ class Setting:
         agents: How many agents the log names.
         notices: What was assumed.
         broken_from: First line that could not be read, or 0.
+        lines, records: How many lines the log has, and how many records came of them.
     """
 
     name: str
@@ -40,6 +41,8 @@ class Setting:
     agents: int
     notices: tuple[str, ...]
     broken_from: int
+    lines: int = 0
+    records: int = 0
 
 
 def outcome_of(judged: Judged, terms: Terms, setting: Setting) -> RunOutcome:
@@ -114,7 +117,12 @@ def _whole(
         double_contacts=judged.counts.get("double_contacts", 0),
         late_hand_overs=judged.counts.get("late_hand_overs", 0),
         again=setting.again,
-        figures={"contacts": float(judged.contacts), "findings left out": float(more)},
+        figures={
+            "lines": float(setting.lines),
+            "records": float(setting.records),
+            "contacts": float(judged.contacts),
+            "findings left out": float(more),
+        },
     )
 
 

@@ -150,7 +150,7 @@ def test_parquet_read_back_holds_the_same_frames(tmp_path: Path) -> None:
 
 def test_parquet_written_in_row_groups_holds_the_same_frames(tmp_path: Path) -> None:
     """A history of any length is exported without being held."""
-    import pyarrow.parquet
+    import pyarrow.parquet  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     whole = frames(contention(500))
 
