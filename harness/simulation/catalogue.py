@@ -62,6 +62,7 @@ PROGRAMS = (
     "prog.AJJJJ.W",
     "prog.ASBUSWWS.AWS_3",
     "prog.BUAS.W",
+    "prog.ASXFXF.W",
 )
 """Clients that go on whatever they are answered."""
 

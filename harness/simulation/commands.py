@@ -253,13 +253,15 @@ def twins(
 ) -> int:
     """Feed every broken twin to the simulator: each must be caught, alone and behind what masks it.
 
-    Prints twin by way (six races, exhaustive, random, PCT) with schedules and seconds to the first
-    finding and the rule that found it. Exit status 1 if one escapes or the reference has a finding.
+    Prints twin by way (races, listed programs, exhaustive, random, PCT) with schedules and seconds to
+    the first finding and the rule that found it; then twins behind a layer of the policy, and pairs
+    that hide each other. Each way has a second at first, and `--seconds` for a twin that escaped it.
+    Exit status 1 if one escapes or the reference has a finding.
     """
-    from .twins import TwinCheck, load_twins, run_twins
+    from .twins import TwinCheck, run_twins
 
     check = TwinCheck(seconds=seconds, seed=seed, reference_schedules=reference_schedules)
-    return run_twins(load_twins(names), check, as_json=as_json)
+    return run_twins(names, check, as_json=as_json)
 
 
 __all__ = ["explore", "replay", "twins"]

@@ -1,8 +1,9 @@
 """Every broken twin in the simulator, alone and behind what masks it (spec: the harness can fail).
 
 A twin is caught if one of the five ways has a finding: the races, the listed programs in their order,
-exhaustive search, random draws, PCT. A pair is a twin together with a layer that hides it from
-somebody who only counts mail; the rules must see through it.
+exhaustive search, random draws, PCT, by a rule that the twin names. Then come twins behind a layer
+that hides them from somebody who only counts mail, and pairs of twins that hide each other
+(see `pairs`): the rules must see through all of them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import pkgutil
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import cycle, product
 
 import click
@@ -27,6 +28,7 @@ from .driver import Bounds, Chooser
 from .engine import SimulationEngine
 from .explore import Explorer, Plan
 from .fence import patched
+from .pairs import BROKEN, MASKS, PairFound, check_pair, pairs_with
 from .run import Runner
 from .search import KINDS, search
 from .strategies.pct import Pct
@@ -43,7 +45,6 @@ SWEEPS = (
 SEARCH_S_MAX = 2.0
 """Seconds for one subject under one policy and bound."""
 WAYS = ("races", "programs", "exhaustive", "random", "pct")
-BROKEN = "leaserace.reference_impl.broken"
 REFERENCE = "leaserace.reference_impl.target:target"
 
 
@@ -91,9 +92,14 @@ class Row:
     ways: Mapping[str, Caught] = field(default_factory=dict)
 
     @property
+    def rules(self) -> set[str]:
+        """Rules that found something, in any way."""
+        return {rule for caught in self.ways.values() for rule in caught.rules}
+
+    @property
     def is_caught(self) -> bool:
-        """Whether any way had a finding."""
-        return any(caught.rules for caught in self.ways.values())
+        """Whether any way had a finding of a rule that the twin names."""
+        return bool(self.rules & set(self.twin.caught_by))
 
     @property
     def first(self) -> Caught | None:
@@ -107,34 +113,16 @@ class TwinCheck:
     """How long to look.
 
     Args:
-        seconds: For each way of each twin, at most.
+        seconds: For each way of each twin that is not soon found, at most.
+        soon_s: For each way at first; a twin that no way found by then is looked for anew.
         seed: Of all draws.
         reference_schedules: Runs of the reference that must come out clean.
     """
 
     seconds: float = 10.0
+    soon_s: float = 1.0
     seed: int = 1
     reference_schedules: int = 2_000
-
-
-MASKS: Mapping[str, tuple[str, str]] = {
-    "without_fencing_check": ("cooldown", "the new holder's own mail sets a cooldown"),
-    "without_expiry_check": ("cooldown", "a cooldown refuses the late send for another reason"),
-    "without_owner_check": ("cooldown", "a cooldown refuses the foreign send"),
-    "without_atomic_send": ("cooldown", "the second send meets the cooldown"),
-    "without_atomic_acquire": ("cooldown", "only one of two holders can write"),
-    "without_case_folding": ("cooldown", "each spelling has a cooldown of its own"),
-    "without_domain_alias": ("cooldown", "each spelling has a cooldown of its own"),
-    "without_release_owner": ("cooldown", "whoever comes next meets the cooldown"),
-    "without_renewal_limit": ("cooldown", "a revived lease can't write twice"),
-    "without_suppression_at_send": ("cooldown", "a second mail is stopped for another reason"),
-    "without_key_before_delivery": ("cooldown", "the repeated send meets the cooldown"),
-    "without_atomic_key": ("cooldown", "the second try meets the cooldown"),
-    "without_unknown_state": ("cooldown", "the second hand-over meets the cooldown"),
-    "without_lasting_counter": ("short-key", "fresh keys at every claim look alike"),
-    "without_window_for_retry": ("cooldown", "a repeat after the window meets the cooldown"),
-}
-"""Twin to the policy under which another layer hides it from somebody who only counts mail, and why."""
 
 
 def load_twins(names: Sequence[str]) -> list[Twin]:
@@ -159,7 +147,7 @@ def load_twins(names: Sequence[str]) -> list[Twin]:
     return found
 
 
-def pairs_of(twins: Iterable[Twin]) -> list[Twin]:
+def masked(twins: Iterable[Twin]) -> list[Twin]:
     """Each twin that a layer can mask, with only that layer's policy on."""
     return [
         Twin(
@@ -175,8 +163,14 @@ def pairs_of(twins: Iterable[Twin]) -> list[Twin]:
 
 
 def check(twin: Twin, how: TwinCheck, ways: Sequence[str] = WAYS) -> Row:
-    """Look for a finding in every way."""
-    return Row(twin=twin, ways={way: _LOOK[way](twin, how) for way in ways})
+    """Look for a finding in every way, for a short while and then, if it escaped, for longer."""
+    row = Row(twin=twin)
+    for seconds in (min(how.soon_s, how.seconds), how.seconds):
+        within = replace(how, seconds=seconds)
+        row = Row(twin=twin, ways={way: _LOOK[way](twin, within) for way in ways})
+        if row.is_caught:
+            break
+    return row
 
 
 def _races(twin: Twin, how: TwinCheck) -> Caught:
@@ -279,21 +273,33 @@ _LOOK: Mapping[str, Callable[[Twin, TwinCheck], Caught]] = {
 }
 
 
-def run_twins(twins: Sequence[Twin], how: TwinCheck, *, as_json: bool) -> int:
-    """Check all twins, all pairs and the reference; print; the exit status."""
-    reference = Twin(name="reference", target=REFERENCE, caught_by=())
-    clean = _reference(reference, how)
-    rows = []
-    for twin in [*twins, *pairs_of(twins)]:
-        row = check(twin, how, WAYS if not twin.masks else ("programs", "random", "pct"))
-        rows.append(row)
-        if not as_json:
-            click.echo(_line(row))
-    escaped = [row for row in rows if not row.is_caught]
+def run_twins(names: Sequence[str], how: TwinCheck, *, as_json: bool) -> int:
+    """Check all twins, masked ones, pairs and the reference; print; the exit status."""
+    say = (lambda _: None) if as_json else click.echo
+    twins = load_twins(names)
+    clean = _reference(Twin(name="reference", target=REFERENCE, caught_by=()), how)
+    say(_HEAD)
+    rows, hidden, pairs = [], [], []
+    for twin in twins:
+        rows.append(check(twin, how))
+        say(_line(rows[-1]))
+    for twin in masked(twins):
+        hidden.append(check(twin, how, ("programs", "random", "pct")))
+        say(_line(hidden[-1]))
+    for pair in pairs_with(names):
+        pairs.append(check_pair(pair, seconds=how.seconds))
+        say(_pair_line(pairs[-1]))
+    every = [*rows, *hidden]
+    escaped = [
+        *(f"{row.twin.name} {row.twin.masks}" for row in every if not row.is_caught),
+        *(" and ".join(each.pair.names) for each in pairs if not each.is_caught),
+        *(f"{' and '.join(each.pair.names)}: not masked" for each in pairs if not each.is_masked),
+    ]
     if as_json:
-        click.echo(json.dumps({"reference": asdict(clean), "twins": [_json(row) for row in rows]}))
+        told = {"reference": asdict(clean), "twins": [_json(row) for row in every]}
+        click.echo(json.dumps(told | {"pairs": [_json_pair(each) for each in pairs]}))
     else:
-        _summary(rows, escaped, clean)
+        _summary(rows, hidden, pairs, escaped, clean)
     return 1 if escaped or clean.rules else 0
 
 
@@ -308,19 +314,28 @@ def _reference(reference: Twin, how: TwinCheck) -> Caught:
     return Caught(way="all", rules=tuple(rules), schedules=found.schedules, seconds=found.seconds)
 
 
+_HEAD = " ".join([f"{'twin':42}", *(f"{way:>15}" for way in WAYS), " first rule"])
+
+
 def _line(row: Row) -> str:
     twin = row.twin
     name = f"{twin.name} [{twin.policies[0]}]" if twin.masks else twin.name
-    cells = [f"{_cell(row.ways[way]) if way in row.ways else '':>16}" for way in WAYS]
-    first = row.first
-    rule = "ESCAPED" if first is None else first.rules[0]
-    if first is not None and not set(twin.caught_by) & _rules(row):
-        rule += f" (not {', '.join(twin.caught_by)})"
-    return f"{name:44} {' '.join(cells)}  {rule}"
+    cells = [f"{_cell(row.ways[way]) if way in row.ways else '':>15}" for way in WAYS]
+    if row.first is None:
+        rule = "ESCAPED"
+    elif row.is_caught:
+        rule = row.first.rules[0]
+    else:
+        rule = f"{row.first.rules[0]} (not {', '.join(twin.caught_by)})"
+    return f"{name:42} {' '.join(cells)}  {rule}"
 
 
-def _rules(row: Row) -> set[str]:
-    return {rule for caught in row.ways.values() for rule in caught.rules}
+def _pair_line(found: PairFound) -> str:
+    alone = sum(each.schedules for each in found.alone.values())
+    rule = found.pair.rule if found.is_caught else "ESCAPED"
+    told = f"{found.both.schedules} / {found.both.seconds:.2f} s"
+    without = f"alone nothing in {alone}" if found.is_masked else "ALONE TOO"
+    return f"{' and '.join(found.pair.names):90} {told:>15}  {without:24}  {rule}"
 
 
 def _cell(caught: Caught) -> str:
@@ -329,15 +344,29 @@ def _cell(caught: Caught) -> str:
     return f"{caught.schedules} / {caught.seconds:.2f} s"
 
 
-def _summary(rows: Sequence[Row], escaped: Sequence[Row], clean: Caught) -> None:
-    times = sorted(row.first.seconds for row in rows if row.first is not None)
+def _summary(
+    rows: Sequence[Row],
+    hidden: Sequence[Row],
+    pairs: Sequence[PairFound],
+    escaped: Sequence[str],
+    clean: Caught,
+) -> None:
+    every = [*rows, *hidden]
+    times = sorted(row.first.seconds for row in every if row.first is not None)
+    caught = sum(row.is_caught for row in rows)
+    behind = sum(row.is_caught for row in hidden)
+    both = sum(each.is_caught and each.is_masked for each in pairs)
+    click.echo(
+        f"\n{caught} of {len(rows)} twins caught, {behind} of {len(hidden)} behind a layer that hides "
+        f"them, {both} of {len(pairs)} pairs that hide each other"
+    )
     if times:
         click.echo(
-            f"\n{len(rows) - len(escaped)} of {len(rows)} caught; first finding after "
-            f"{times[len(times) // 2]:.2f} s in the median, {times[-1]:.2f} s at worst"
+            f"first finding after {times[len(times) // 2]:.2f} s in the median, "
+            f"{times[-1]:.2f} s at worst"
         )
-    for row in escaped:
-        click.echo(f"ESCAPED: {row.twin.name} {row.twin.masks}")
+    for name in escaped:
+        click.echo(f"ESCAPED: {name}")
     verdict = f"a finding of {', '.join(clean.rules)}" if clean.rules else "no finding"
     click.echo(f"the reference: {verdict} in {clean.schedules:,} schedules")
 
@@ -348,4 +377,17 @@ def _json(row: Row) -> dict[str, object]:
         "masked": row.twin.masks,
         "caught": row.is_caught,
         "ways": {way: asdict(caught) for way, caught in row.ways.items()},
+    }
+
+
+def _json_pair(found: PairFound) -> dict[str, object]:
+    return {
+        "twins": found.pair.names,
+        "rule": found.pair.rule,
+        "subject": found.pair.subject,
+        "why": found.pair.why,
+        "caught": found.is_caught,
+        "masked": found.is_masked,
+        "schedules": found.both.schedules,
+        "alone": {name: each.schedules for name, each in found.alone.items()},
     }

@@ -42,6 +42,12 @@ SHOWN_BY = {
     "without_suppression_before_release": ("suppressed_while_leased", "by another agent"),
     "without_shared_keys": ("retry_after_timeout", "reply lost"),
     "without_replay_first": ("retry_after_timeout", "reply lost, cooldown on"),
+    # And of those around the send.
+    "without_audit_state": ("two_spellings", "one after the other"),
+    "without_lasting_counter": ("cooldown_after_delivery", "handed on"),
+    "without_lookup_of_unknown": ("retry_after_timeout", "SMTP took it, its reply lost"),
+    "without_second_look": ("stale_token", "between record and hand-over"),
+    "without_shared_load": ("cooldown_after_delivery", "handed on"),
 }
 """Twin to the race, and the variant of it, that shows it soonest."""
 KNOWN = {twin.name: twin for twin in twins()}

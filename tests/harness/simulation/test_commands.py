@@ -144,6 +144,9 @@ def test_one_twin_is_caught_alone_and_behind_its_mask() -> None:
     assert result.return_value == 0
     told = json.loads(result.stdout)
     assert [row["twin"] for row in told["twins"]] == ["without_fencing_check"] * 2
+    (pair,) = told["pairs"]
+    assert pair["caught"]
+    assert pair["masked"]
     assert all(row["caught"] for row in told["twins"])
     assert told["reference"]["rules"] == []
 
