@@ -2,11 +2,14 @@
 
 A race is a process, an agent a thread. Calls are complete events (``X``) that never overlap on a
 thread; leases, pauses and bands do overlap and are async spans (``b`` and ``e``). Times are whole
-microseconds since the first event of the history.
+microseconds since the first event of the history. Perfetto takes thread ids for unique in the whole trace,
+a thread with the id of a process for its main one, and thread 0 for an idle processor: so every thread
+has a number of its own that is no process's.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -20,7 +23,8 @@ from leaserace.harness.verdict import Finding
 from .picture import Picture, intent_of
 from .text import answer_words, call_words, visible
 
-MAILBOX_TID = 999
+FIRST_TID = 1_000_000
+"""Above every process's number: there are fewer races."""
 
 Trace = dict[str, Any]
 
@@ -35,37 +39,42 @@ def trace_json(outcome: RunOutcome, races: Mapping[str, Picture]) -> bytes:
     findings = {race.race: race.findings for race in outcome.races}
     zero_ns = min((picture.begin_ns for picture in races.values()), default=0)
     made: list[Trace] = []
+    tids = itertools.count(FIRST_TID)
     for pid, (race, picture) in enumerate(races.items(), start=1):
-        made.extend(_Race(picture, pid, zero_ns).events(findings.get(race, ())))
+        made.extend(_Race(picture, pid, zero_ns, tids).events(findings.get(race, ())))
     return msgspec.json.encode({"displayTimeUnit": "ms", "traceEvents": made}) + b"\n"
 
 
 class _Race:
     """Makes the trace events of one race."""
 
-    def __init__(self, picture: Picture, pid: int, zero_ns: int) -> None:
+    def __init__(self, picture: Picture, pid: int, zero_ns: int, tids: Iterator[int]) -> None:
         self._picture = picture
         self._pid = pid
         self._zero_ns = zero_ns
+        self._fresh_tids = tids
         self._tids: dict[str, int] = {}
+        self._mailbox_tid = next(tids)
 
     def events(self, findings: Iterable[Finding]) -> Iterator[Trace]:
         """All of them; names of processes and threads come first."""
         calls = list(self._calls())
-        yield self._name("process_name", visible(self._picture.race) or "history", 0)
-        for name, tid in self._tids.items():
+        mailbox = self._mailbox_tid
+        yield self._name("process_name", visible(self._picture.race) or "history", mailbox)
+        yield self._meta("process_sort_index", {"sort_index": self._pid}, mailbox)
+        threads = [*self._tids.items(), ("receiving mailbox", mailbox)]
+        for place, (name, tid) in enumerate(threads):
             yield self._name("thread_name", visible(name), tid)
-            yield self._meta("thread_sort_index", {"sort_index": tid}, tid)
-        yield self._name("thread_name", "receiving mailbox", MAILBOX_TID)
+            yield self._meta("thread_sort_index", {"sort_index": place}, tid)
         yield from calls
         yield from self._spans()
         for arrival in self._picture.arrivals:
             args = {"intent": arrival.intent, "message_id": arrival.message_id}
             name = "arrived" if arrival.number == 1 else f"DUPLICATE {arrival.number}"
-            yield self._instant(name, arrival.t_ns, MAILBOX_TID, "t", visible_args(args))
+            yield self._instant(name, arrival.t_ns, mailbox, "t", visible_args(args))
         for finding in findings:
             args = {"message": finding.message, "spec": ", ".join(finding.spec)}
-            yield self._instant(finding.rule, finding.t, MAILBOX_TID, "g", visible_args(args))
+            yield self._instant(finding.rule, finding.t, mailbox, "g", visible_args(args))
 
     def _calls(self) -> Iterator[Trace]:
         """Calls, each on the first thread of its agent that is free."""
@@ -77,7 +86,9 @@ class _Race:
             lane = next((i for i, t in enumerate(lanes) if t <= op.invoked_ns), len(lanes))
             lanes[lane : lane + 1] = [end_ns]
             name = op.agent if not lane else f"{op.agent} ({lane + 1})"
-            tid = self._tids.setdefault(name, len(self._tids) + 1)
+            tid = self._tids.get(name)
+            if tid is None:
+                tid = self._tids[name] = next(self._fresh_tids)
             begin = self._us(op.invoked_ns)
             yield {
                 "ph": "X",
@@ -127,7 +138,7 @@ class _Race:
             "id": f"{self._pid}:{category}:{visible(span_id)}",
             "name": visible(name),
             "pid": self._pid,
-            "tid": 0,
+            "tid": self._mailbox_tid,
         }
         yield {"ph": "b", "ts": self._us(begin_ns), "args": visible_args(args), **common}
         yield {"ph": "e", "ts": self._us(end_ns), **common}

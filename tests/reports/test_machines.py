@@ -1,7 +1,6 @@
 """Files for machines: trace, annotations, SARIF."""
 
 import json
-from collections import defaultdict
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +23,7 @@ from tests.reports.samples import (
     valid_result,
 )
 from tests.reports.samples_contention import contention
+from tests.reports.trace_form import check
 
 
 def trace(history: History) -> list[dict[str, Any]]:
@@ -50,26 +50,18 @@ def crashed() -> History:
     ids=["stale", "contention", "crashed", "empty"],
 )
 def test_a_trace_keeps_the_forms_rules(history: History) -> None:
-    """X events on one thread nest, async spans pair, times are whole microseconds from 0."""
-    spans: dict[tuple[int, str, str], list[str]] = defaultdict(list)
-    ends: dict[tuple[int, int], int] = {}
-    for event in trace(history):
-        assert isinstance(event["pid"], int)
-        assert isinstance(event["tid"], int)
-        if event["ph"] == "M":
-            continue
-        assert isinstance(event["ts"], int)
-        assert event["ts"] >= 0
-        if event["ph"] == "X":
-            lane = (event["pid"], event["tid"])
-            assert event["ts"] >= ends.get(lane, 0)
-            assert event["dur"] >= 0
-            ends[lane] = event["ts"] + event["dur"]
-        elif event["ph"] in "be":
-            spans[event["pid"], event["cat"], event["id"]].append(event["ph"])
-        else:
-            assert event["ph"] == "i"
-    assert all(phases == ["b", "e"] for phases in spans.values())
+    """As Perfetto reads it."""
+    check(trace_json(failing(), pictures(history)))
+
+
+def test_a_trace_of_many_races_keeps_them_too() -> None:
+    """Races overlap nowhere, and share no thread."""
+    one, two = stale_token(), contention(300)
+    races = {**pictures(one), "two": pictures(two).popitem()[1]}
+
+    events = check(trace_json(failing(), races))
+
+    assert {event["pid"] for event in events} == {1, 2}
 
 
 def test_a_trace_has_a_thread_an_agent_and_a_span_a_lease() -> None:
