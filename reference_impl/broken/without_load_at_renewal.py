@@ -3,7 +3,7 @@
 A renewal tells the contact load as it was when the lease was granted, so the holder does not see
 what was sent since (spec: C5).
 
-Caught by `scenario.expected`. Masked by: holders that ask anew instead of renewing.
+Caught by `leases.load_counted` or `scenario.expected`. Masked by: holders that ask anew instead of renewing.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class RememberingLeases(Leases):
 twin = Twin(
     name="without_load_at_renewal",
     safeguard="the contact load is read before each renewal",
-    caught_by=("scenario.expected",),
+    caught_by=("leases.load_counted", "scenario.expected"),
     masked_by="holders that ask anew instead of renewing",
     spec=("C5",),
 )
