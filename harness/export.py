@@ -1,9 +1,7 @@
 """A history in the forms other checkers read, so that others can check us.
 
 - ``jepsen.jsonl``: every operation as a Jepsen history has it (type, f, value, process, time, index).
-- ``elle-tokens.json``: the fencing token of each contact as a register, for Elle's rw-register model: a
-  grant reads the token before it and writes its own, whoever renews or sends under a token has read it.
-- ``set-sends.json``: logical sends as the elements of a set, read at the end by the receiving mailbox.
+- ``elle-tokens.json``, ``set-sends.json`` and ``counter-sends.json``: see `elle`.
 - ``porcupine.jsonl`` and ``porcupine_model.go``: operations with call and return time, and the model of
   a lease with a token.
 
@@ -19,30 +17,11 @@ from typing import Any
 
 import msgspec
 
-from .contract import Code
-from .history import AnyEvent, DeliveryEvent, Operation, OpEvent, OpType, Pairer
+from .elle import TYPES, Processes, counter_of_sends, elle_tokens, operations_of, set_of_sends
+from .history import AnyEvent, OpType
 
 FORMS = ("jepsen", "elle", "porcupine")
 _LEASE = frozenset({"acquire", "renew", "release", "send"})
-_TYPES = {OpType.INVOKE: "invoke", OpType.OK: "ok", OpType.FAIL: "fail", OpType.INFO: "info"}
-
-
-class Processes:
-    """Numbers for processes, and for the agents they belong to."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    def __getitem__(self, process: str) -> int:
-        return self._numbers.setdefault(process, len(self._numbers))
-
-
-def operations_of(events: Iterable[AnyEvent]) -> Iterator[tuple[OpEvent, Operation]]:
-    """Each event of an operation, with the operation as it stands after it."""
-    pairer = Pairer()
-    for event in events:
-        if isinstance(event, OpEvent):
-            yield event, pairer.feed(event)
 
 
 # -- Jepsen ------------------------------------------------------------------------------------
@@ -59,7 +38,7 @@ def jepsen(events: Iterable[AnyEvent]) -> Iterator[dict[str, Any]]:
         value = {"contact": event.contact, **event.value}
         line = {
             "index": index,
-            "type": _TYPES[event.type],
+            "type": TYPES[event.type],
             "process": processes[event.process],
             "f": event.f,
             "value": value,
@@ -68,116 +47,6 @@ def jepsen(events: Iterable[AnyEvent]) -> Iterator[dict[str, Any]]:
         if event.code:
             line["error"] = event.code
         yield line
-
-
-# -- Elle --------------------------------------------------------------------------------------
-
-
-def elle_tokens(events: Iterable[AnyEvent], left: Counter[str]) -> Iterator[dict[str, Any]]:
-    """Each contact's token as a register, in transactions for Elle's rw-register model.
-
-    A grant with token n writes n; if n-1 was granted in this history it has read n-1 before (spec: L3,
-    L4). A renewal, and a send that was let through, have read their token (spec: S3, L6). A refusal as
-    stale has read the stored one. So a stale send that was let through is a read of an old version.
-
-    Args:
-        events: Of one race.
-        left: Counts what can't be said in this form.
-    """
-    processes = Processes()
-    granted: set[tuple[str, int]] = set()
-    listed: list[tuple[OpEvent, Operation]] = list(operations_of(events))
-    for event, _ in listed:
-        if event.f == "acquire" and event.type is OpType.OK and event.value.get("token"):
-            granted.add((event.contact, event.value["token"]))
-    wanted: dict[str, list[list[Any]]] = {}
-    for event, op in listed:
-        if event.type is OpType.INVOKE:
-            continue
-        told = _transaction(op, granted)
-        if told is None:
-            left[f"{op.f} {op.type}"] += 1
-        else:
-            wanted[op.op] = told
-    index = 0
-    for event, _ in listed:
-        told = wanted.get(event.op)
-        if told is None:
-            continue
-        value = _asked(told) if event.type is OpType.INVOKE else told
-        yield {
-            "index": index,
-            "type": _TYPES[event.type] if event.type is not OpType.FAIL else "ok",
-            "f": "txn",
-            "value": value,
-            "process": processes[event.process],
-            "time": event.t,
-        }
-        index += 1
-
-
-def _transaction(op: Operation, granted: set[tuple[str, int]]) -> list[list[Any]] | None:
-    """What an operation has read and written of its contact's token; None if that can't be said."""
-    token = op.answer.get("token")
-    if op.f == "acquire" and op.type is OpType.OK and token:
-        before = [["r", op.contact, token - 1]] if (op.contact, token - 1) in granted else []
-        return [*before, ["w", op.contact, token]]
-    if op.f == "renew" and op.type is OpType.OK and token:
-        return [["r", op.contact, token]]
-    if op.f == "send":
-        used = (op.args.get("message") or {}).get("token")
-        if op.type is OpType.OK and not op.answer.get("replay") and used:
-            return [["r", op.contact, used]]
-        if op.code == Code.STALE_FENCING_TOKEN and token:
-            return [["r", op.contact, token]]
-    return None
-
-
-def _asked(told: list[list[Any]]) -> list[list[Any]]:
-    """The same before the answer was known."""
-    return [[kind, key, None if kind == "r" else value] for kind, key, value in told]
-
-
-def set_of_sends(events: Iterable[AnyEvent]) -> Iterator[dict[str, Any]]:
-    """Logical sends as the elements of a set, and what arrived as its final read (model: set).
-
-    A replay adds nothing. The receiving mailbox reads once, at the end, as a process of its own.
-
-    Args:
-        events: Of one race.
-    """
-    numbers, processes = Processes(), Processes()
-    arrived: list[int] = []
-    index, last_ns = 0, 0
-    kept = list(events)
-    for event in kept:
-        last_ns = max(last_ns, event.t)
-        if isinstance(event, DeliveryEvent) and event.intent:
-            arrived.append(numbers[event.intent])
-    for event, op in operations_of(kept):
-        intent = (op.args.get("message") or {}).get("intent")
-        if op.f != "send" or not intent:
-            continue
-        yield {
-            "index": index,
-            "type": _TYPES[event.type],
-            "f": "add",
-            "value": numbers[intent],
-            "process": processes[event.process],
-            "time": event.t,
-        }
-        index += 1
-    reader = processes["the receiving mailbox"]
-    for kind, value in (("invoke", None), ("ok", sorted(arrived))):
-        yield {
-            "index": index,
-            "type": kind,
-            "f": "read",
-            "value": value,
-            "process": reader,
-            "time": last_ns + 1,
-        }
-        index += 1
 
 
 # -- Porcupine ---------------------------------------------------------------------------------
@@ -326,6 +195,7 @@ _FILES: Mapping[str, Mapping[str, Maker]] = {
     "elle": {
         "elle-tokens.json": elle_tokens,
         "set-sends.json": lambda events, _: set_of_sends(events),
+        "counter-sends.json": lambda events, _: counter_of_sends(events),
     },
     "porcupine": {"porcupine.jsonl": lambda events, _: porcupine(events)},
 }
@@ -364,4 +234,4 @@ def write(events: Iterable[AnyEvent], folder: Path, forms: Iterable[str] = FORMS
     return [*written, folder / "export.json"]
 
 
-__all__ = ["FORMS", "elle_tokens", "jepsen", "porcupine", "set_of_sends", "write"]
+__all__ = ["FORMS", "jepsen", "porcupine", "write"]

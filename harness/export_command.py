@@ -35,8 +35,8 @@ def export(*, run: Path, forms: tuple[str, ...], race: str, out: Path | None) ->
     """Write a run's history for Jepsen, Elle and Porcupine, so that others can check us.
 
     RUN is a run's folder or a history. Each race has a folder of its own. Elle's command line checks
-    ``elle-tokens.json`` as rw-register and ``set-sends.json`` as set; the Go model for Porcupine is
-    written beside its operations.
+    ``elle-tokens.json`` as list-append, ``set-sends.json`` as set and ``counter-sends.json`` as counter;
+    the Go model for Porcupine is written beside its operations.
     """
     history = run / HISTORY_FILE if run.is_dir() else run
     races: dict[str, list[AnyEvent]] = defaultdict(list)
