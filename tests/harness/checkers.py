@@ -155,8 +155,8 @@ def set_is_whole(path: Path) -> bool:
 def counter_is_in_bounds(path: Path) -> bool:
     """Jepsen's counter: not below what was acknowledged, not above what was tried and not refused."""
     rows = [row for row in jepsen_history(path) if row["f"] == "add"]
-    least = sum(row["value"] for row in rows if row["type"] == "ok")
-    refused = sum(row["value"] for row in rows if row["type"] == "fail")
-    most = sum(row["value"] for row in rows if row["type"] == "invoke") - refused
+    least: int = sum(row["value"] for row in rows if row["type"] == "ok")
+    refused: int = sum(row["value"] for row in rows if row["type"] == "fail")
+    most: int = sum(row["value"] for row in rows if row["type"] == "invoke") - refused
     value: int = jepsen_history(path)[-1]["value"]
     return least <= value <= most
