@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ..clocks import monotonic_ns
 from ..contract import Capability, Lease, Settings
+from ..faults import Behaviour
 from ..scenario import Actor, NotReached, Race, Scenario, Variant
 from .errand import ANSWERED, ANY, DIED, End, Errand
 
@@ -18,6 +19,10 @@ BATCH = 100
 """Sends whose deadlines are waited for together."""
 AGAIN = 0.25
 """Share of the retries that are killed too."""
+SILENT = 0.1
+"""Share of the killed sends to which the receiving side gives no reply besides."""
+BLIND = 0.25
+"""Share of the retries that nobody looks the key up for: a mailbox must stand that too (spec: K10)."""
 KIT_POINTS = ("send.think", "send.invoked", "send.returned")
 """Points every target passes: the agent's own side of the call."""
 SETTINGS = Settings(lease_s=60.0, cooldown_s=0.0, transport_timeout_s=0.4, store_deadline_s=0.25)
@@ -37,12 +42,16 @@ class Campaign:
         kills: Sends whose sender is killed, at least once each.
         points: Where; probed in the first round if empty.
         declared: Points a target declares, of which those that a send passes are taken.
+        silent: Share of the killed sends whose message is taken without a reply.
+        blind: Share of the tries that come without a look-up before them.
         tell: Told how far it is.
     """
 
     kills: int
     points: Sequence[str] = ()
     declared: Sequence[str] = ()
+    silent: float = SILENT
+    blind: float = BLIND
     tell: Callable[[str], None] = lambda _: None
     _deck: list[str] = field(default_factory=list)
     _send_s: float = 0.0
@@ -64,7 +73,7 @@ class Campaign:
         ]
         for each, errand in enumerate(errands):
             self.tell(f"sender {race.round * BATCH + each + 1} of {self.kills} is killed")
-            errand.die(race, self._draw(race), self._send_s)
+            self._kill(race, errand, self._draw(race))
             self._ask(race, errand)
         self._settle(race, errands)
         for errand in errands:
@@ -92,16 +101,26 @@ class Campaign:
             race.rng.shuffle(self._deck)
         return self._deck.pop()
 
+    def _kill(self, race: Race, errand: Errand, moment: str) -> None:
+        """Kill the sender at the moment; sometimes the receiving side is silent as well."""
+        silent = race.rng.random() < self.silent
+        if silent:
+            race.transport(Behaviour.SILENT)
+        errand.die(race, moment, self._send_s)
+        if silent:
+            race.transport(Behaviour.ACCEPT)
+
     # Asking.
 
     def _ask(self, race: Race, errand: Errand) -> None:
-        """Look up, and try again where that is right; some retries are killed as well."""
-        if not errand.asks(race):
+        """Look up, and try again where that is right; some do without, some are killed as well."""
+        blind = race.rng.random() < self.blind
+        if not blind and not errand.asks(race):
             return
         if race.rng.random() < AGAIN and len(errand.deaths) == 1:
             errand.end = None
-            errand.die(race, self._draw(race), self._send_s)
-            if not errand.asks(race):
+            self._kill(race, errand, race.rng.choice(self.points))
+            if not blind and not errand.asks(race):
                 return
         errand.send(race)
 

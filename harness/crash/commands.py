@@ -102,8 +102,9 @@ def crash(
 
     Each kill is a SIGKILL at a point of the send path that is drawn: those the target declares, those of
     the agent's own side, after the answer, and at any instant. The restarted agent looks its key up and
-    tries again with the same key where that is right. Counted is what arrived: no message twice, none lost
-    that was said to be sent, and each outcome delivered, or unknown and then settled.
+    tries again with the same key where that is right; some try without looking, some are killed again.
+    Counted is what arrived: no message twice, none lost that was said to be sent, and each outcome
+    delivered, or unknown and then settled.
 
     First a broken copy of the reference is killed too, and its duplicates must be found.
     """

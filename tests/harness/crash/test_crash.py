@@ -114,6 +114,21 @@ def test_a_mailbox_that_doubles_after_a_crash_is_found(
     assert total(tally(run.history)).duplicates > 0
 
 
+@pytest.mark.parametrize(
+    ("blind", "verdict"), [(0.0, Verdict.VALID), (1.0, Verdict.INVALID)], ids=["asks", "blind"]
+)
+def test_a_mailbox_that_runs_an_unknown_send_again_is_found_by_those_who_do_not_ask(
+    blind: float, verdict: Verdict, tmp_path: Path
+) -> None:
+    """Who looks the key up hides it (spec: S8, K10, R)."""
+    target = "leaserace.reference_impl.broken.without_unknown_state:target"
+    campaign = Campaign(kills=2, points=("send.handed_over",), blind=blind)
+    with ProcessEngine(target, tmp_path, seed=1, searchable=True) as engine:
+        result, _ = result_of(engine.run(crash_scenario(campaign), RANDOM, agents=2))
+    assert result.verdict is verdict, (result.reason, result.findings)
+    assert ("sends.once" in {each.rule for each in result.findings}) is bool(blind)
+
+
 def test_where_the_receiving_side_cannot_be_asked_unknown_stays_unknown(kill: Kill) -> None:
     """Never sent again by itself: at most one message each (spec: K10)."""
     came = kill(DURABLE, 13, searchable=False)
