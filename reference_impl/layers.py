@@ -19,8 +19,8 @@ from leaserace.harness.points import Section
 
 from .idempotency import Keys
 from .leases import Leases, Standing
-from .mailbox import Parts
 from .orchestration import Run, SentTable
+from .parts import Parts
 from .records import TABLES, LeaseRow
 from .stores.memory import MemoryStore
 from .stores.protocol import Transaction

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from leaserace.harness.clocks import AgentClock, SystemClock
@@ -24,51 +24,15 @@ from leaserace.harness.contract import (
     Transport,
 )
 
-from .audit import Audit
-from .budgets import Breaker, Budget
-from .cancelling import Cancelling
-from .cleanup import CleanUp
-from .cooldown import Cooldown
-from .escalation import Escalation
-from .idempotency import Keys
-from .identity import Identity, InvalidAddress
-from .inbound import Inbound, OptOuts
-from .inquiry import Inquiry
-from .leases import Leases
-from .lint import Lint
-from .outbox import Outbox
+from .identity import InvalidAddress
 from .outcomes import Refusal, invalid_address, not_authorised, store_busy
+from .parts import Assembly, Parts
 from .policy import Policy, Situation
-from .sending import Sending
 from .stores.protocol import Store, StoreBusy, Transaction
-from .suppression import Suppression
 
 Result = TypeVar("Result")
 MESSAGE_ID_KNOWN = (SendState.DISPATCHING, SendState.DELIVERED, SendState.UNKNOWN)
 """States in which a message of that id may exist."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """Which class does what; a variant of the mailbox replaces one of them."""
-
-    identity: type[Identity] = Identity
-    lint: type[Lint] = Lint
-    audit: type[Audit] = Audit
-    escalation: type[Escalation] = Escalation
-    cooldown: type[Cooldown] = Cooldown
-    breaker: type[Breaker] = Breaker
-    budget: type[Budget] = Budget
-    leases: type[Leases] = Leases
-    suppression: type[Suppression] = Suppression
-    keys: type[Keys] = Keys
-    outbox: type[Outbox] = Outbox
-    inquiry: type[Inquiry] = Inquiry
-    opt_outs: type[OptOuts] = OptOuts
-    inbound: type[Inbound] = Inbound
-    cancelling: type[Cancelling] = Cancelling
-    sending: type[Sending] = Sending
-    clean_up: type[CleanUp] = CleanUp
 
 
 class ReferenceMailbox:
@@ -93,94 +57,33 @@ class ReferenceMailbox:
         parts: Parts | None = None,
         agent_clock: AgentClock | None = None,
     ) -> None:
-        parts = parts or Parts()
         self.agent = agent
         self.agent_clock = agent_clock or SystemClock()
-        self._policy = policy
         self._deadline_s = policy.store_deadline_s
         self._store = store
-        self._identity = parts.identity(policy.addresses)
-        self._audit = parts.audit(agent)
-        self._cooldown = parts.cooldown(agent, policy)
-        self._breaker = parts.breaker(policy)
-        self._budget = parts.budget(agent, policy)
-        self._keys = parts.keys(agent, policy)
-        self._leases = parts.leases(
-            agent=agent,
-            policy=policy,
-            store=store,
-            audit=self._audit,
-            cooldown=self._cooldown,
-            escalation=parts.escalation(agent, policy),
-        )
-        self._suppression = parts.suppression(
-            agent=agent, policy=policy, store=store, audit=self._audit, breaker=self._breaker
-        )
-        self._outbox = parts.outbox(
-            agent=agent,
-            policy=policy,
-            audit=self._audit,
-            cooldown=self._cooldown,
-            breaker=self._breaker,
-        )
-        opt_outs = parts.opt_outs(policy)
-        self._inbound = parts.inbound(
-            policy=policy,
-            store=store,
-            identity=self._identity,
-            suppression=self._suppression,
-            opt_outs=opt_outs,
-            audit=self._audit,
-        )
-        self._inquiry = parts.inquiry(
-            policy=policy, store=store, transport=transport, outbox=self._outbox
-        )
-        self._cancelling = parts.cancelling(
-            agent=agent,
-            policy=policy,
-            store=store,
-            keys=self._keys,
-            outbox=self._outbox,
-            inquiry=self._inquiry,
-            audit=self._audit,
-        )
-        self._clean_up = parts.clean_up
-        self._sending = parts.sending(
-            agent=agent,
-            policy=policy,
-            store=store,
-            transport=transport,
-            identity=self._identity,
-            lint=parts.lint(policy=policy, identity=self._identity),
-            keys=self._keys,
-            leases=self._leases,
-            suppression=self._suppression,
-            cooldown=self._cooldown,
-            breaker=self._breaker,
-            budget=self._budget,
-            outbox=self._outbox,
-            opt_outs=opt_outs,
-            cancelling=self._cancelling,
-            audit=self._audit,
+        self._parts = Assembly(
+            parts or Parts(), agent=agent, policy=policy, store=store, transport=transport
         )
 
     def acquire(self, address: str, situation: Situation = Situation.DRAFTING) -> Lease | Refused:
         """Claim the contact for as long as `situation` allows (spec: L3, L10)."""
         return self._on_contact(
-            "acquire", address, lambda key: self._leases.acquire(key, situation)
+            "acquire", address, lambda key: self._parts.leases.acquire(key, situation)
         )
 
     def renew(self, address: str, token: int) -> Lease | Refused:
         """Extend the caller's own live lease from the store's now (spec: L6)."""
-        return self._on_contact("renew", address, lambda key: self._leases.renew(key, token))
+        return self._on_contact("renew", address, lambda key: self._parts.leases.renew(key, token))
 
     def release(self, address: str, token: int) -> Released | Refused:
         """Free the caller's own lease (spec: L7)."""
-        return self._on_contact("release", address, lambda key: self._leases.release(key, token))
+        return self._on_contact(
+            "release", address, lambda key: self._parts.leases.release(key, token)
+        )
 
     def send(self, message: Message) -> Sent | Refused:
         """Run the six steps of the send path (spec: S)."""
-        return self._answered("send", lambda: self._sending.send(message))
+        return self._answered("send", lambda: self._parts.sending.send(message))
 
     def reply(self, message: Message) -> Sent | Refused:
         """Answer a message: the same six steps, and its key is one with theirs (spec: K8)."""
@@ -196,14 +99,16 @@ class ReferenceMailbox:
 
     def cancel(self, key: str) -> Found | Refused:
         """Take the send under this key back, or say truthfully that it is too late (spec: X17)."""
-        return self._answered("cancel", lambda: self._cancelling.cancel(key))
+        return self._answered("cancel", lambda: self._parts.cancelling.cancel(key))
 
     def suppress(
         self, address: str, reason: str, event_at_ms: int | None = None
     ) -> Noted | Refused:
         """Put the contact on the shared list; `event_at_ms` where it happened before (spec: C1, C7)."""
         return self._on_contact(
-            "suppress", address, lambda key: self._suppression.suppress(key, reason, event_at_ms)
+            "suppress",
+            address,
+            lambda key: self._parts.suppression.suppress(key, reason, event_at_ms),
         )
 
     def unsuppress(
@@ -213,13 +118,15 @@ class ReferenceMailbox:
         return self._on_contact(
             "unsuppress",
             address,
-            lambda key: self._suppression.unsuppress(key, person, event_at_ms),
+            lambda key: self._parts.suppression.unsuppress(key, person, event_at_ms),
         )
 
     def resubscribe(self, address: str, event_at_ms: int | None = None) -> Noted | Refused:
         """The contact asked for mail again, which withdraws an opt-out (spec: C7)."""
         return self._on_contact(
-            "resubscribe", address, lambda key: self._suppression.resubscribe(key, event_at_ms)
+            "resubscribe",
+            address,
+            lambda key: self._parts.suppression.resubscribe(key, event_at_ms),
         )
 
     def override(self, address: str, person: str, reason: str) -> Noted | Refused:
@@ -247,7 +154,9 @@ class ReferenceMailbox:
         """A person lets a halted mailbox send again (spec: O5, O7)."""
         return self._answered(
             "resume",
-            lambda: self._as_person("resume", person, {"reason": reason}, self._breaker.resume),
+            lambda: self._as_person(
+                "resume", person, {"reason": reason}, self._parts.breaker.resume
+            ),
         )
 
     def receive(self, event: Received, release_token: int | None = None) -> Taken | Refused:
@@ -257,31 +166,30 @@ class ReferenceMailbox:
             event: The message.
             release_token: Token of the caller's lease on the contact, to release it afterwards.
         """
-        taken = self._answered("receive", lambda: self._inbound.take(event))
+        taken = self._answered("receive", lambda: self._parts.inbound.take(event))
         if release_token is not None and isinstance(taken, Taken):
             self.release(taken.key, release_token)
         return taken
 
     def opt_out(self, token: str, form: Mapping[str, str]) -> Noted | Refused:
         """Honour a one-click opt-out at once (spec: C6)."""
-        return self._answered("opt_out", lambda: self._inbound.one_click(token, form))
+        return self._answered("opt_out", lambda: self._parts.inbound.one_click(token, form))
 
     def clean_up(self) -> Cleaned | Refused:
         """Remove old rows (spec: K5, L4)."""
-        clean_up = self._clean_up(policy=self._policy, store=self._store, cooldown=self._cooldown)
-        return self._answered("clean_up", clean_up.run)
+        return self._answered("clean_up", self._parts.clean_up.run)
 
     def close(self) -> None:
         """Give back the connection."""
         self._store.close()
 
     def _lookup(self, key: str) -> Found:
-        normal = self._keys.normalise(key)
+        normal = self._parts.keys.normalise(key)
         with self._store.transaction(self._deadline_s) as tx:
-            row = self._outbox.find_settled(tx, normal)
-            cancelled = self._cancelling.find(tx, normal)
+            row = self._parts.outbox.find_settled(tx, normal)
+            cancelled = self._parts.cancelling.find(tx, normal)
         if row is not None and row.state is SendState.UNKNOWN:
-            row = self._inquiry.settle(row)
+            row = self._parts.inquiry.settle(row)
         if cancelled is not None and (row is None or row.state is SendState.WITHDRAWN):
             return Found(state=SendState.CANCELLED)
         if row is None:
@@ -290,11 +198,11 @@ class ReferenceMailbox:
         return Found(state=row.state, message_id=row.message_id if known else None)
 
     def _override(self, contact: str, person: str, reason: str) -> Noted:
-        if not self._suppression.is_person(person):
+        if not self._parts.suppression.is_person(person):
             raise Refusal(not_authorised(person, "override a cooldown"), contact)
         with self._store.transaction(self._deadline_s) as tx:
-            self._cooldown.override(tx, contact, person, reason)
-            self._audit.note(
+            self._parts.cooldown.override(tx, contact, person, reason)
+            self._parts.audit.note(
                 tx,
                 event="override",
                 key=contact,
@@ -305,25 +213,25 @@ class ReferenceMailbox:
             return Noted(at_ms=tx.now_ms)
 
     def _approval(self, agent: str, sends: int) -> Callable[[Transaction], None]:
-        return lambda tx: self._budget.approve(tx, agent, max(0, sends))
+        return lambda tx: self._parts.budget.approve(tx, agent, max(0, sends))
 
     def _as_person(
         self, event: str, person: str, state: Mapping[str, Json], act: Callable[[Transaction], None]
     ) -> Noted:
         """What only a person may do, with its record (spec: O7, R3)."""
-        if not self._suppression.is_person(person):
+        if not self._parts.suppression.is_person(person):
             raise Refusal(not_authorised(person, event))
         with self._store.transaction(self._deadline_s) as tx:
             act(tx)
-            self._audit.note(
+            self._parts.audit.note(
                 tx, event=event, key="", decision="noted", actor=person, state=dict(state)
             )
             return Noted(at_ms=tx.now_ms)
 
     def _note_contact(self, contact: str, channel: str) -> Noted:
         with self._store.transaction(self._deadline_s) as tx:
-            self._cooldown.note(tx, contact, channel)
-            self._audit.note(
+            self._parts.cooldown.note(tx, contact, channel)
+            self._parts.audit.note(
                 tx, event="note_contact", key=contact, decision="noted", state={"channel": channel}
             )
             return Noted(at_ms=tx.now_ms)
@@ -335,7 +243,7 @@ class ReferenceMailbox:
 
         def act() -> Result:
             try:
-                contact = self._identity.key(address).key
+                contact = self._parts.identity.key(address).key
             except InvalidAddress as error:
                 raise Refusal(invalid_address(str(error))) from error
             return action(contact)
@@ -355,7 +263,7 @@ class ReferenceMailbox:
     def _refuse(self, event: str, contact: str, refused: Refused) -> Refused:
         """Every decision is logged, a refusal of bad input too (spec: R3)."""
         with self._store.transaction(self._deadline_s) as tx:
-            self._audit.refused(
+            self._parts.audit.refused(
                 tx, refused, event=event, key=contact, state={"detail": refused.detail}
             )
         return refused

@@ -16,7 +16,8 @@ from leaserace.harness.contract import (
     Transport,
 )
 
-from .mailbox import Parts, ReferenceMailbox
+from .mailbox import ReferenceMailbox
+from .parts import Parts
 from .policy import Policy, load_policy
 from .stores.memory import MemoryStore
 from .stores.protocol import Store

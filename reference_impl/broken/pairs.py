@@ -9,7 +9,7 @@ import importlib
 from dataclasses import fields, replace
 from typing import Any
 
-from ..mailbox import Parts
+from ..parts import Parts
 from ..target import ReferenceTarget
 
 AND = "_and_"

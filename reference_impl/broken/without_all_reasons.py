@@ -12,8 +12,8 @@ from dataclasses import replace
 from leaserace.harness.contract import Refused
 
 from ..idempotency import Draft
-from ..mailbox import Parts
 from ..outcomes import strongest
+from ..parts import Parts
 from ..records import SendRow
 from ..sending import Seen, Sending
 from ..stores.protocol import Transaction

@@ -13,7 +13,7 @@ from leaserace.harness.contract import Lease, Refused
 from leaserace.harness.points import point
 
 from ..leases import Leases
-from ..mailbox import Parts
+from ..parts import Parts
 from ..policy import Situation
 from ..target import ReferenceTarget
 from .twin import Twin

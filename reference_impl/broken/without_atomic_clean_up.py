@@ -13,7 +13,7 @@ from typing import Any
 from leaserace.harness.points import point
 
 from ..cleanup import CleanUp
-from ..mailbox import Parts
+from ..parts import Parts
 from ..records import Row
 from ..target import ReferenceTarget
 from .twin import Twin

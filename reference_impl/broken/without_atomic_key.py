@@ -13,8 +13,8 @@ from leaserace.harness.contract import Refused, Sent
 from leaserace.harness.points import point
 
 from ..idempotency import Draft
-from ..mailbox import Parts
 from ..outbox import Outbox
+from ..parts import Parts
 from ..records import SendRow
 from ..sending import Sending
 from ..stores.protocol import Transaction

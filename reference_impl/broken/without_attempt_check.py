@@ -9,8 +9,8 @@ still between two steps.
 
 from __future__ import annotations
 
-from ..mailbox import Parts
 from ..outbox import Outbox
+from ..parts import Parts
 from ..records import SendRow
 from ..stores.protocol import Transaction
 from ..target import ReferenceTarget

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..audit import Audit
-from ..mailbox import Parts
+from ..parts import Parts
 from ..stores.protocol import Transaction
 from ..target import ReferenceTarget
 from .twin import Twin

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..budgets import Breaker
-from ..mailbox import Parts
+from ..parts import Parts
 from ..records import Bucket
 from ..target import ReferenceTarget
 from .twin import Twin

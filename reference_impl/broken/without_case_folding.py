@@ -12,7 +12,7 @@ from __future__ import annotations
 import unicodedata
 
 from ..identity import Identity
-from ..mailbox import Parts
+from ..parts import Parts
 from ..target import ReferenceTarget
 from .twin import Twin
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from leaserace.harness.contract import Refused
 
 from ..leases import Leases, Standing
-from ..mailbox import Parts
+from ..parts import Parts
 from ..records import LeaseRow
 from ..stores.protocol import Transaction
 from ..target import ReferenceTarget

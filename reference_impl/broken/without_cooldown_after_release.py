@@ -10,7 +10,7 @@ lease: then nobody else can write.
 from __future__ import annotations
 
 from ..leases import Leases, Standing
-from ..mailbox import Parts
+from ..parts import Parts
 from ..records import TimelineRow
 from ..stores.protocol import Transaction
 from ..target import ReferenceTarget

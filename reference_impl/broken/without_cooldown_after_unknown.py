@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from leaserace.harness.contract import SendState
 
-from ..mailbox import Parts
 from ..outbox import Outbox
+from ..parts import Parts
 from ..records import SendRow
 from ..stores.protocol import Transaction
 from ..target import ReferenceTarget

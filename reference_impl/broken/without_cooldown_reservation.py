@@ -12,7 +12,7 @@ from __future__ import annotations
 from leaserace.harness.contract import MessageKind
 
 from ..cooldown import Cooldown
-from ..mailbox import Parts
+from ..parts import Parts
 from ..records import Contacted, SendRow
 from ..stores.protocol import Transaction
 from ..target import ReferenceTarget

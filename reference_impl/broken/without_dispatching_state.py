@@ -26,7 +26,7 @@ class RecoveringMailbox(ReferenceMailbox):
         with self._store.transaction(self._deadline_s) as tx:
             for row in tx.rows(SendRow):
                 if row.agent == self.agent and row.state in IN_FLIGHT:
-                    self._outbox.settle(tx, row, SendState.WITHDRAWN, "pending at a restart")
+                    self._parts.outbox.settle(tx, row, SendState.WITHDRAWN, "pending at a restart")
 
 
 class RecoveringTarget(ReferenceTarget):

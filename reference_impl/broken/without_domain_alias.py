@@ -10,7 +10,7 @@ names only.
 from __future__ import annotations
 
 from ..identity import Identity
-from ..mailbox import Parts
+from ..parts import Parts
 from ..target import ReferenceTarget
 from .twin import Twin
 

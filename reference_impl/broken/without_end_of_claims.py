@@ -8,8 +8,8 @@ Caught by `scenario.expected`. Masked by: workers that never die.
 
 from __future__ import annotations
 
-from ..mailbox import Parts
 from ..outbox import Outbox
+from ..parts import Parts
 from ..records import SendRow
 from ..stores.protocol import Transaction
 from ..target import ReferenceTarget

@@ -8,7 +8,7 @@ Caught by `cooldown.binds_all`. Masked by: one message after an override; a cool
 from __future__ import annotations
 
 from ..cooldown import Cooldown
-from ..mailbox import Parts
+from ..parts import Parts
 from ..stores.protocol import Transaction
 from ..target import ReferenceTarget
 from .twin import Twin

@@ -14,7 +14,8 @@ from typing import TypeVar
 
 from leaserace.harness.contract import Noted, Refused
 
-from ..mailbox import Parts, ReferenceMailbox
+from ..mailbox import ReferenceMailbox
+from ..parts import Parts
 from ..records import Cause, SuppressionRow
 from ..suppression import Suppression
 from ..target import ReferenceTarget

@@ -12,7 +12,7 @@ from __future__ import annotations
 from leaserace.harness.contract import Refused
 
 from ..idempotency import Draft
-from ..mailbox import Parts
+from ..parts import Parts
 from ..sending import Seen, Sending
 from ..target import ReferenceTarget
 from .twin import Twin

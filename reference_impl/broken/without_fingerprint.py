@@ -9,7 +9,7 @@ Caught by `keys.payload_bound`. Masked by: callers that never use a key twice.
 from __future__ import annotations
 
 from ..idempotency import Draft, Keys
-from ..mailbox import Parts
+from ..parts import Parts
 from ..records import SendRow
 from ..target import ReferenceTarget
 from .twin import Twin

@@ -9,7 +9,7 @@ Caught by `refusals.explained`. Masked by: a cooldown of 0; sends that leave.
 from __future__ import annotations
 
 from ..cooldown import Cooldown
-from ..mailbox import Parts
+from ..parts import Parts
 from ..records import SendRow
 from ..stores.protocol import Transaction
 from ..target import ReferenceTarget

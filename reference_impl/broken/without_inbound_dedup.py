@@ -8,7 +8,7 @@ Caught by `inbound.once`. Masked by: a cooldown, or one key for both answers.
 from __future__ import annotations
 
 from ..inbound import Inbound
-from ..mailbox import Parts
+from ..parts import Parts
 from ..records import InboundRow
 from ..stores.protocol import Transaction
 from ..target import ReferenceTarget

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..lint import Fault, Lint, LintCode
-from ..mailbox import Parts
+from ..parts import Parts
 from ..target import ReferenceTarget
 from .twin import Twin
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..cleanup import CleanUp
-from ..mailbox import Parts
+from ..parts import Parts
 from ..records import FenceRow, LeaseRow, Row
 from ..target import ReferenceTarget
 from .twin import Twin

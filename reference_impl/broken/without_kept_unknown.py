@@ -10,7 +10,7 @@ from __future__ import annotations
 from leaserace.harness.contract import SendState
 
 from ..cleanup import CleanUp
-from ..mailbox import Parts
+from ..parts import Parts
 from ..records import SendRow
 from ..target import ReferenceTarget
 from .twin import Twin

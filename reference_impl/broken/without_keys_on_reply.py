@@ -11,7 +11,7 @@ from __future__ import annotations
 from leaserace.harness.contract import Endpoint, Refused, Sent
 
 from ..idempotency import Draft
-from ..mailbox import Parts
+from ..parts import Parts
 from ..sending import Sending
 from ..stores.protocol import Transaction
 from ..target import ReferenceTarget

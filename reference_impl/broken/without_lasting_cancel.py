@@ -8,7 +8,7 @@ Caught by `cancels.truthful`. Masked by: agents that give up after their first r
 from __future__ import annotations
 
 from ..cancelling import Cancelling
-from ..mailbox import Parts
+from ..parts import Parts
 from ..stores.protocol import Transaction
 from ..target import ReferenceTarget
 from .twin import Twin

@@ -9,7 +9,7 @@ Caught by `tokens.rise`. Masked by: leases that expire and are never released.
 from __future__ import annotations
 
 from ..leases import Leases, Standing
-from ..mailbox import Parts
+from ..parts import Parts
 from ..records import FenceRow
 from ..stores.protocol import Transaction
 from ..target import ReferenceTarget

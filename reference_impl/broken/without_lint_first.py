@@ -11,8 +11,8 @@ from __future__ import annotations
 from leaserace.harness.contract import Message, Refused, Sent
 
 from ..idempotency import Draft
-from ..mailbox import Parts
 from ..outcomes import Refusal, unfit
+from ..parts import Parts
 from ..records import SendRow
 from ..sending import Sending
 from ..target import ReferenceTarget

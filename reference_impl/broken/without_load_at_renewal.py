@@ -14,7 +14,7 @@ from typing import Any
 from leaserace.harness.contract import Lease
 
 from ..leases import Leases, Standing
-from ..mailbox import Parts
+from ..parts import Parts
 from ..policy import Situation
 from ..stores.protocol import Transaction
 from ..target import ReferenceTarget

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..identity import Identity, RecipientKey
-from ..mailbox import Parts
+from ..parts import Parts
 from ..target import ReferenceTarget
 from .twin import Twin
 

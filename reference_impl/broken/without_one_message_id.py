@@ -9,8 +9,8 @@ Caught by `sends.steps_in_order`. Masked by: first tries that leave.
 from __future__ import annotations
 
 from ..idempotency import Draft
-from ..mailbox import Parts
 from ..outbox import Outbox
+from ..parts import Parts
 from ..records import SendRow
 from ..stores.protocol import Transaction
 from ..target import ReferenceTarget

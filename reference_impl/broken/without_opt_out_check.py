@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from leaserace.harness.contract import Message
 
 from ..lint import Fault, Lint
-from ..mailbox import Parts
+from ..parts import Parts
 from ..target import ReferenceTarget
 from .twin import Twin
 

@@ -10,7 +10,7 @@ by: agents that never see a token of another.
 from __future__ import annotations
 
 from ..leases import Leases
-from ..mailbox import Parts
+from ..parts import Parts
 from ..records import LeaseRow
 from ..target import ReferenceTarget
 from .twin import Twin

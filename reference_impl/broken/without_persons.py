@@ -7,7 +7,7 @@ Caught by `people.decide`. Masked by: agents that never try.
 
 from __future__ import annotations
 
-from ..mailbox import Parts
+from ..parts import Parts
 from ..suppression import Suppression
 from ..target import ReferenceTarget
 from .twin import Twin

@@ -11,7 +11,7 @@ from __future__ import annotations
 from leaserace.harness.contract import Message
 
 from ..idempotency import Keys
-from ..mailbox import Parts
+from ..parts import Parts
 from ..target import ReferenceTarget
 from .twin import Twin
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from leaserace.harness.contract import SendState
 
 from ..idempotency import Draft
-from ..mailbox import Parts
+from ..parts import Parts
 from ..records import SendRow
 from ..sending import Sending
 from ..target import ReferenceTarget

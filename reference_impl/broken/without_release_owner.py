@@ -12,8 +12,8 @@ from __future__ import annotations
 from leaserace.harness.contract import Refused
 
 from ..leases import Leases, Standing
-from ..mailbox import Parts
 from ..outcomes import not_holder
+from ..parts import Parts
 from ..target import ReferenceTarget
 from .twin import Twin
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import msgspec
 
 from ..leases import Leases
-from ..mailbox import Parts
+from ..parts import Parts
 from ..records import LeaseRow
 from ..target import ReferenceTarget
 from .twin import Twin

@@ -12,7 +12,7 @@ from __future__ import annotations
 from leaserace.harness.contract import Refused
 
 from ..leases import Leases, Standing
-from ..mailbox import Parts
+from ..parts import Parts
 from ..target import ReferenceTarget
 from .twin import Twin
 

@@ -12,7 +12,7 @@ from leaserace.harness.contract import Refused, Sent
 from leaserace.harness.points import point
 
 from ..idempotency import Draft
-from ..mailbox import Parts
+from ..parts import Parts
 from ..records import SendRow
 from ..sending import Sending
 from ..target import ReferenceTarget

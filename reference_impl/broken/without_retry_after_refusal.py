@@ -11,8 +11,8 @@ from __future__ import annotations
 from leaserace.harness.contract import Refused, SendState, Sent
 
 from ..idempotency import Draft, Keys
-from ..mailbox import Parts
 from ..outcomes import send_unknown
+from ..parts import Parts
 from ..records import SendRow
 from ..target import ReferenceTarget
 from .twin import Twin

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..cooldown import Cooldown
-from ..mailbox import Parts
+from ..parts import Parts
 from ..records import Contacted, TimelineRow
 from ..target import ReferenceTarget
 from .twin import Twin

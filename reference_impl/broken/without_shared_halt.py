@@ -10,7 +10,7 @@ from __future__ import annotations
 from leaserace.harness.contract import Refused
 
 from ..budgets import Breaker
-from ..mailbox import Parts
+from ..parts import Parts
 from ..policy import Policy
 from ..records import HaltRow
 from ..stores.protocol import Transaction

@@ -10,7 +10,7 @@ every retry itself.
 from __future__ import annotations
 
 from ..idempotency import Keys
-from ..mailbox import Parts
+from ..parts import Parts
 from ..target import ReferenceTarget
 from .twin import Twin
 

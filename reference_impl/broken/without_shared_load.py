@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 
 from ..cooldown import Cooldown
-from ..mailbox import Parts
+from ..parts import Parts
 from ..records import TimelineRow
 from ..target import ReferenceTarget
 from .twin import Twin

@@ -14,7 +14,7 @@ from leaserace.harness.contract import Lease
 
 from ..idempotency import Draft
 from ..leases import Leases, Standing
-from ..mailbox import Parts
+from ..parts import Parts
 from ..policy import Situation
 from ..records import SuppressionRow
 from ..sending import Seen, Sending

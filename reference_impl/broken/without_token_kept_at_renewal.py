@@ -13,7 +13,7 @@ import msgspec
 from leaserace.harness.contract import Lease
 
 from ..leases import Leases, Standing
-from ..mailbox import Parts
+from ..parts import Parts
 from ..stores.protocol import Transaction
 from ..target import ReferenceTarget
 from .twin import Twin

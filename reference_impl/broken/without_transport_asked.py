@@ -10,7 +10,7 @@ a key up.
 from __future__ import annotations
 
 from ..inquiry import Inquiry
-from ..mailbox import Parts
+from ..parts import Parts
 from ..target import ReferenceTarget
 from .twin import Twin
 

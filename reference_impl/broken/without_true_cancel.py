@@ -12,7 +12,7 @@ from __future__ import annotations
 from leaserace.harness.contract import Found, SendState
 
 from ..cancelling import Cancelling
-from ..mailbox import Parts
+from ..parts import Parts
 from ..stores.protocol import Transaction
 from ..target import ReferenceTarget
 from .twin import Twin

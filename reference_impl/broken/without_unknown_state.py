@@ -12,7 +12,7 @@ from __future__ import annotations
 from leaserace.harness.contract import Refused
 
 from ..idempotency import Keys
-from ..mailbox import Parts
+from ..parts import Parts
 from ..records import SendRow
 from ..target import ReferenceTarget
 from .twin import Twin

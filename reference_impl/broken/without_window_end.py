@@ -9,7 +9,7 @@ Caught by `keys.replay_is_original`. Masked by: requests that do not come at the
 from __future__ import annotations
 
 from ..idempotency import Keys
-from ..mailbox import Parts
+from ..parts import Parts
 from ..records import SendRow
 from ..target import ReferenceTarget
 from .twin import Twin

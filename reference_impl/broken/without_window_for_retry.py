@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..idempotency import Keys
-from ..mailbox import Parts
+from ..parts import Parts
 from ..policy import Policy
 from ..target import ReferenceTarget
 from .twin import Twin

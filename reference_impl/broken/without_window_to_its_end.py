@@ -10,7 +10,7 @@ come in the last millisecond.
 from __future__ import annotations
 
 from ..idempotency import Keys
-from ..mailbox import Parts
+from ..parts import Parts
 from ..records import SendRow
 from ..target import ReferenceTarget
 from .twin import Twin

@@ -8,7 +8,8 @@ from typing import Any
 
 from leaserace.harness.clocks import ManualClock
 from leaserace.harness.contract import AuditRecord, Lease, Message, MessageKind, Sent
-from leaserace.reference_impl.mailbox import Parts, ReferenceMailbox
+from leaserace.reference_impl.mailbox import ReferenceMailbox
+from leaserace.reference_impl.parts import Parts
 from leaserace.reference_impl.policy import Policy
 from leaserace.reference_impl.stores.memory import MemoryStore
 from leaserace.reference_impl.stores.protocol import Store

@@ -10,7 +10,8 @@ import pytest
 from leaserace.harness import points
 from leaserace.harness.clocks import ManualClock
 from leaserace.harness.contract import Cleaned, Code, Lease, Refused, Released
-from leaserace.reference_impl.mailbox import Parts, ReferenceMailbox
+from leaserace.reference_impl.mailbox import ReferenceMailbox
+from leaserace.reference_impl.parts import Parts
 from leaserace.reference_impl.policy import Situation
 from tests.reference_impl.desk import JANE, Desk
 from tests.reference_impl.watch import Crash, Watch, crash, in_thread

@@ -18,7 +18,8 @@ from leaserace.reference_impl.cooldown import Cooldown
 from leaserace.reference_impl.idempotency import Draft, Keys
 from leaserace.reference_impl.identity import Identity, RecipientKey
 from leaserace.reference_impl.leases import Leases, Standing
-from leaserace.reference_impl.mailbox import Parts, ReferenceMailbox
+from leaserace.reference_impl.mailbox import ReferenceMailbox
+from leaserace.reference_impl.parts import Parts
 from leaserace.reference_impl.policy import Situation
 from leaserace.reference_impl.records import SendRow, TimelineRow
 from leaserace.reference_impl.sending import Sending

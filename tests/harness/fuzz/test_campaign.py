@@ -24,7 +24,8 @@ from leaserace.harness.fuzz.stands import play
 from leaserace.harness.targets import load_target
 from leaserace.harness.verdict import Verdict
 from leaserace.reference_impl.broken import twins
-from leaserace.reference_impl.mailbox import Parts, ReferenceMailbox
+from leaserace.reference_impl.mailbox import ReferenceMailbox
+from leaserace.reference_impl.parts import Parts
 from leaserace.reference_impl.sending import Sending
 from leaserace.reference_impl.target import ReferenceTarget
 from tests.harness.fuzz.support import REFERENCE, plan_of, rules, texts, twin
