@@ -12,6 +12,8 @@ from .records import Record
 
 NOBODY = "(unknown)"
 """Who acted where the log names nobody."""
+NO_PERSON = "(no person named)"
+"""Who decided where the log names nobody; it is never the agent itself (spec: O7)."""
 _REFUSALS = frozenset(map(str, Code))
 _OUTCOMES: MappingOf[Phase, str] = {
     Phase.OK: "ok",
@@ -65,7 +67,7 @@ def asked(record: Record, f: str, token: int | None, intent: str) -> dict[str, A
     elif f == "suppress":
         value["reason"] = "in the log"
     elif f in {"unsuppress", "override"}:
-        value["person"] = record.person or record.agent or NOBODY
+        value["person"] = record.person or NO_PERSON
     return value
 
 

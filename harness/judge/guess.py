@@ -10,6 +10,7 @@ from ..contract import Code
 from .sample import Column, Sample
 from .times import NoTime, Zones, parser
 
+LONG_NAME = len("recipient")
 MOST = 0.8
 """Share of the values that must look right."""
 ADDRESS = re.compile(r"[^@\s<>]+@[^@\s<>]+\.[^@\s<>]+|[^<>]*<[^@\s<>]+@[^@\s<>]+>")
@@ -101,10 +102,12 @@ def column_for(field: str, sample: Sample, taken: Iterable[str]) -> Column | Non
     """
     fits = FITS.get(field, _always)
     used = set(taken)
-    for name in NAMES[field]:
-        for column in sample.columns.values():
-            if column.path not in used and column.name == name and fits(column):
-                return column
+    free = [each for each in sample.columns.values() if each.path not in used]
+    for goes_by in (_is_called, _ends_with):
+        for name in NAMES[field]:
+            for column in free:
+                if goes_by(column.name, name) and fits(column):
+                    return column
     if field == "recipient":
         addresses = [each for each in sample.columns.values() if _are_addresses(each)]
         return max(addresses, key=lambda each: each.count, default=None)
@@ -112,6 +115,15 @@ def column_for(field: str, sample: Sample, taken: Iterable[str]) -> Column | Non
         times = [each for each in sample.columns.values() if time_format(each)]
         return max(times, key=lambda each: each.count, default=None)
     return None
+
+
+def _is_called(column: str, name: str) -> bool:
+    return column == name
+
+
+def _ends_with(column: str, name: str) -> bool:
+    """Whether the name of a field is this one with something before it; short names say too little."""
+    return len(name) >= LONG_NAME and column.endswith(f"_{name}")
 
 
 def _always(_: Column) -> bool:

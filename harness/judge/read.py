@@ -151,6 +151,8 @@ class Reader:
             rows = columns.rows(chunk)
             if rows is None:
                 rows = list(self._rows(lines.each(chunk)))
+            # Also lines that could not be read count: the next part's numbers begin behind them.
+            self.seen.lines = max(self.seen.lines, chunk.number + max(len(chunk.lines), 1) - 1)
             yield rows
             if self.problems.gave_up_at:
                 return

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..history import AnyEvent, History, decode
 from ..outcome import RunOutcome
+from .certain import is_holed, take_doubtful
 from .fields import absent, wanted_fields
 from .lines import GZIP_MAGIC, WHOLE, Span, open_log, split
 from .mapping import Mapping
@@ -90,7 +91,8 @@ def judge_log(
             scanned, parts = _scan(pool, path, mapping, spans, shards, work, progress)
             terms = _terms(mapping, scanned, shards)
             judged = _judge(pool, path, terms, parts, shards, work, progress)
-        notices = tuple(assumptions(mapping, scanned, judged.assumed))
+        doubts = take_doubtful(judged) if is_holed(scanned) else []
+        notices = (*assumptions(mapping, scanned, judged.assumed), *doubts)
         if judged.cut:
             told = f"{judged.cut:,} contacts with findings were left out of history.jsonl."
             notices = (*notices, told)

@@ -20,6 +20,7 @@ class Seen(msgspec.Struct):
         resolution_ns: What every time is a multiple of: a second, a millisecond, …
         backwards: How many lines were older than the one before them.
         furthest_back_ns: By how much at most, and where first (`back_line`).
+        last_line: The last line that gave a row.
     """
 
     lines: int = 0
@@ -32,6 +33,7 @@ class Seen(msgspec.Struct):
     backwards: int = 0
     furthest_back_ns: int = 0
     back_line: int = 0
+    last_line: int = 0
 
     def back(self, by_ns: int, line: int) -> None:
         """A line came that is older than the one before it."""
@@ -50,6 +52,7 @@ class Seen(msgspec.Struct):
             self.begin_ns = self.first_ns = t
         self.rows += rows
         self.end_ns = t
+        self.last_line = line
         while t % self.resolution_ns:
             self.resolution_ns //= 1000
 
@@ -72,6 +75,7 @@ class Seen(msgspec.Struct):
         self.last_ns = max(self.last_ns, last_ns)
         self.rows += len(times)
         self.end_ns = times[-1]
+        self.last_line = first_line + len(times) - 1
         while math.gcd(*times) % self.resolution_ns:
             self.resolution_ns //= 1000
 
@@ -87,6 +91,7 @@ class Seen(msgspec.Struct):
             self.first_ns = min(self.first_ns or other.first_ns, other.first_ns)
             self.begin_ns = self.begin_ns or other.begin_ns
             self.end_ns = other.end_ns
+            self.last_line = self.lines + other.last_line
         self.last_ns = max(self.last_ns, other.last_ns)
         self.resolution_ns = min(self.resolution_ns, other.resolution_ns)
         self.lines += other.lines

@@ -135,6 +135,16 @@ OWN_INTENT: Need = (
     lambda facts: bool(facts.mapping.intent.fields),
 )
 
+OVERRIDES: Need = (
+    "no event means unsuppress or override",
+    lambda facts: facts.does("unsuppress", "override"),
+)
+PERSON: Need = ("fields.person is not mapped", lambda facts: facts.has("person"))
+CAUSES: Need = ("which suppressions were bounces or complaints is not known", lambda _: False)
+WHOLE_MESSAGES: Need = ("a log holds no whole messages, with their headers", lambda _: False)
+RECEIVES: Need = ("no event can mean that an inbound message was taken", lambda _: False)
+CANCELS: Need = ("no event can mean a cancellation", lambda _: False)
+LOADS: Need = ("no field can tell a contact's load", lambda _: False)
 UNTRIED: Need = ("what a log must hold for it is not worked out yet", lambda _: False)
 BY_NAME: Need = (
     "deliveries are joined to their sends by the message id itself",
@@ -173,6 +183,12 @@ NEEDS: MappingOf[str, tuple[Need, ...]] = {
     "cooldown.no_double_contact": (WRITES, NAMED_SENDS, AGENT, COOLDOWN),
     "refusals.explained": (CODES, FROM_START, LENGTH),
     "audit.refusal_has_state": (CODES, SEQ, OUR_STATE),
+    "people.decide": (OVERRIDES, PERSON, AGENT),
+    "sends.halted": (CAUSES,),
+    "messages.fit": (WHOLE_MESSAGES,),
+    "inbound.once": (RECEIVES,),
+    "cancels.truthful": (CANCELS,),
+    "leases.load_counted": (LOADS,),
 }
 """Rule to what it needs of a log; a rule that is not here is not judged of one."""
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from leaserace.harness.contract import UsageError
+from leaserace.harness.judge import run
 from leaserace.harness.judge.run import judge_log
 from leaserace.harness.verdict import Verdict
 
@@ -107,6 +108,45 @@ def test_a_finding_in_a_partly_readable_log_stays_a_finding(tmp_path: Path) -> N
 
     assert answer.outcome.verdict is Verdict.INVALID
     assert "tokens.rise" in rules(answer)
+
+
+def test_what_a_missing_line_could_excuse_is_no_finding(tmp_path: Path) -> None:
+    """The rubbish may have been the delivery; that a lease was given twice, it can not excuse."""
+    lost = (*GOOD[:2], "rubbish", *GOOD[3:])
+    holed = judged(tmp_path, *lost)
+    whole = judged(tmp_path, *GOOD[:2], *GOOD[3:])
+
+    assert whole.outcome.verdict is Verdict.INVALID
+    assert holed.outcome.verdict is Verdict.UNKNOWN
+    assert not rules(holed)
+    assert not holed.traced
+    told = " ".join(holed.outcome.notices)
+    assert "may rest on a line that could not be read, and is not counted: sends.arrived 1." in told
+    assert "Perhaps: sends.arrived: " in told
+
+
+def test_a_log_that_is_only_cut_at_its_end_has_its_findings(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.jsonl", *GOOD[:2], *GOOD[3:])
+    path.write_bytes(path.read_bytes() + b'{"t": 17960')
+
+    answer = judge_log(path, mapping(), jobs=1)
+
+    assert rules(answer) == ["sends.arrived"]
+
+
+@pytest.mark.parametrize("span_bytes", [120, 250, 400])
+def test_line_numbers_count_unreadable_lines_of_earlier_parts(
+    span_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "SPAN_BYTES", span_bytes)
+    stale = row(62_000, "granted", "b", "omar@example.com", token=1)
+    path = write(tmp_path / "log.jsonl", *GOOD[:3], "x" * 200, *GOOD[3:], stale)
+
+    answer = judge_log(path, mapping(), jobs=1)
+
+    (traced,) = [each for each in answer.traced if each.rule == "tokens.rise"]
+    assert {decision.line for decision in traced.decisions} == {10, 11}
+    assert answer.outcome.races[0].figures["lines"] == 11
 
 
 def test_a_long_stretch_of_rubbish_ends_the_reading(tmp_path: Path) -> None:
