@@ -12,14 +12,12 @@ Twins caught: `without_window_for_retry`, by `sends.once`; `without_fencing_chec
 
 from __future__ import annotations
 
-from leaserace.harness.contract import Answer, Capability, Code, Message, Refused, Sent, Settings
+from leaserace.harness.contract import Capability, Code, Sent, Settings
 from leaserace.harness.scenario import Contact, Race, Variant, scenario
 
-from .steps import claimed, store_now_ms
+from .steps import claimed, retried_until_told, store_now_ms
 
 LEFT = "a crashed agent's claim was still there"
-STEP_MS = 100
-TRIES_MAX = 40
 
 
 @scenario(
@@ -90,21 +88,8 @@ def _key(race: Race, contact: Contact) -> None:
     crash.wait()
     first.restart()
     race.window(LEFT)
-    answer = _retry_until_told(race, contact, left, store_now_ms(race, lease))
+    answer = retried_until_told(race, first, contact, left, store_now_ms(race, lease))
     race.expect(f"{first.id}'s retry of what was never handed over", answer, Sent)
     replayed = first.send(contact, done)
     race.expect("a retry of the completed send", replayed, Sent)
     race.require("messages that arrived", wanted=2, observed=race.deliveries(contact))
-
-
-def _retry_until_told(race: Race, contact: Contact, message: Message, now_ms: int) -> Answer:
-    """Retry while the dead try counts as running."""
-    first = race.agents[0]
-    answer = first.send(contact, message)
-    for _ in range(TRIES_MAX):
-        if not (isinstance(answer, Refused) and answer.code is Code.SEND_IN_PROGRESS):
-            break
-        now_ms += STEP_MS
-        race.pass_store_time(now_ms)
-        answer = first.send(contact, message)
-    return answer

@@ -21,13 +21,12 @@ from leaserace.harness.contract import (
     Lease,
     Noted,
     Refused,
-    Released,
     Sent,
     Settings,
 )
 from leaserace.harness.scenario import Contact, Race, Variant, scenario
 
-from .steps import claimed
+from .steps import claimed, handed_on
 
 BOTH = "two refusals of one send held at one time"
 PLAIN = Settings(lease_s=60.0, cooldown_s=0.0)
@@ -110,8 +109,7 @@ def _make(race: Race, contact: Contact, lease: Lease, pair: tuple[Code, Code]) -
     if Code.LEASE_EXPIRED in pair:
         race.pass_store_time(lease.expires_at_ms + WELL_PAST_MS)
     if Code.STALE_FENCING_TOKEN in pair:
-        race.expect(f"{first.id}'s release", first.release(contact, lease), Released)
-        claimed(race, second, contact, when="after the release")
+        handed_on(race, contact, first, lease, second)
     if Code.SUPPRESSED in pair:
         race.expect(f"{second.id}'s opt-out entry", second.suppress(contact), Noted)
     return True

@@ -11,10 +11,10 @@ Twins caught: `without_cooldown_after_release`, by `scenario.expected`; `without
 
 from __future__ import annotations
 
-from leaserace.harness.contract import Capability, Lease, Noted, Released, Sent, Settings
+from leaserace.harness.contract import Capability, Lease, Noted, Sent, Settings
 from leaserace.harness.scenario import Race, Variant, scenario
 
-from .steps import claimed
+from .steps import claimed, released
 
 COUNTED = "a renewal told of messages of other agents"
 
@@ -56,5 +56,5 @@ def contact_load(race: Race) -> None:
             return
         assert isinstance(renewed, Lease)
         race.require("the load that is told", wanted=count + 1, observed=renewed.contact_load)
-        race.expect(f"{agent.id}'s release", agent.release(contact, lease, spelling), Released)
+        released(race, agent, contact, lease, spelling)
     race.window(COUNTED)

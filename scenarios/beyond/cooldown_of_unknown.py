@@ -13,10 +13,10 @@ B109.
 
 from __future__ import annotations
 
-from leaserace.harness.contract import Capability, Code, NoReply, Released, Sent, Settings
+from leaserace.harness.contract import Capability, Code, NoReply, Sent, Settings
 from leaserace.harness.scenario import Race, Variant, scenario
 
-from .steps import claimed
+from .steps import claimed, handed_on
 
 HANDED_ON = "another agent held the lease after a send that failed"
 PLAIN = Settings(lease_s=60.0, cooldown_s=60.0, transport_timeout_s=0.3)
@@ -49,8 +49,7 @@ def cooldown_of_unknown(race: Race) -> None:
     unknown = (Code.SEND_STATUS_UNKNOWN, NoReply)
     wanted = unknown if taken else (Code.INVALID_MESSAGE, *unknown)
     race.expect(f"{first.id}'s send that failed", answer, *wanted)
-    race.expect(f"{first.id}'s release", first.release(contact, lease), Released)
-    next_lease = claimed(race, second, contact, when="after the release")
+    next_lease = handed_on(race, contact, first, lease, second)
     if next_lease is None:
         return
     race.window(HANDED_ON)

@@ -11,10 +11,10 @@ Twins caught: `without_lasting_counter`, by `tokens.rise`; `without_fencing_chec
 
 from __future__ import annotations
 
-from leaserace.harness.contract import Capability, Code, Lease, Released, Settings
+from leaserace.harness.contract import Capability, Code, Lease, Settings
 from leaserace.harness.scenario import Race, Variant, scenario
 
-from .steps import claimed
+from .steps import claimed, released
 
 REMOVED = "the contact was claimed again after its lease was gone"
 
@@ -49,7 +49,7 @@ def counter_outlives_rows(race: Race) -> None:
         if race.variant == "expired":
             race.pass_store_time(lease.expires_at_ms)
         else:
-            race.expect(f"{agent.id}'s release", agent.release(contact, lease), Released)
+            released(race, agent, contact, lease)
     race.window(REMOVED)
     answer = first.send(contact, race.message(contact, lease=leases[0]))
     race.expect(f"{first.id}'s draft from its first lease", answer, Code.STALE_FENCING_TOKEN)

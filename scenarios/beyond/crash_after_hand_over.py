@@ -13,23 +13,17 @@ Public reports: B44, B62, B74, B108, B109, B110.
 from __future__ import annotations
 
 from leaserace.harness.contract import (
-    Answer,
     Capability,
     Code,
     Found,
-    Lease,
-    Message,
-    Refused,
     SendState,
     Settings,
 )
-from leaserace.harness.scenario import Contact, Race, Variant, scenario
+from leaserace.harness.scenario import Race, Variant, scenario
 
-from .steps import claimed, store_now_ms
+from .steps import claimed, retried_until_told, store_now_ms
 
 CRASHED = "the agent crashed with the message handed over or about to be"
-STEP_MS = 100
-TRIES_MAX = 40
 
 
 @scenario(
@@ -61,7 +55,7 @@ def crash_after_hand_over(race: Race) -> None:
     crash.wait()
     first.restart()
     race.window(CRASHED)
-    answer = _retry_until_told(race, contact, lease, message)
+    answer = retried_until_told(race, first, contact, message, store_now_ms(race, lease))
     race.expect(f"{first.id}'s retry after the crash", answer, Code.SEND_STATUS_UNKNOWN)
     for agent in race.agents[1:]:
         retry = agent.send(contact, message)
@@ -73,17 +67,3 @@ def crash_after_hand_over(race: Race) -> None:
         race.require("a look-up that knows it may have left", wanted=True, observed=known)
     arrived = race.deliveries(contact)
     race.require("messages that arrived", wanted=int(handed_over), observed=arrived)
-
-
-def _retry_until_told(race: Race, contact: Contact, lease: Lease, message: Message) -> Answer:
-    """While the dead try counts as running, the retry waits; it has a deadline of its own."""
-    first = race.agents[0]
-    now_ms = store_now_ms(race, lease)
-    answer = first.send(contact, message)
-    for _ in range(TRIES_MAX):
-        if not (isinstance(answer, Refused) and answer.code is Code.SEND_IN_PROGRESS):
-            break
-        now_ms += STEP_MS
-        race.pass_store_time(now_ms)
-        answer = first.send(contact, message)
-    return answer

@@ -20,13 +20,12 @@ from leaserace.harness.contract import (
     Lease,
     Message,
     NoReply,
-    Released,
     Sent,
     Settings,
 )
 from leaserace.harness.scenario import Contact, Race, Variant, scenario
 
-from .steps import claimed
+from .steps import claimed, released
 
 DRIFTED = "the retry came under a key that had drifted"
 PLAIN = Settings(lease_s=60.0, cooldown_s=0.0)
@@ -86,7 +85,7 @@ def _drifted(how: str, key: str) -> str:
 def _another_key(race: Race, contact: Contact, lease: Lease, retry: Message) -> None:
     """To the mailbox it is another send, under a lease taken anew."""
     first = race.agents[0]
-    race.expect(f"{first.id}'s release", first.release(contact, lease), Released)
+    released(race, first, contact, lease)
     taken = claimed(race, first, contact, when="after its release")
     if taken is None:
         return

@@ -20,13 +20,12 @@ from leaserace.harness.contract import (
     Lease,
     Message,
     NoReply,
-    Released,
     Sent,
     Settings,
 )
 from leaserace.harness.scenario import Contact, Race, Variant, scenario
 
-from .steps import claimed, store_now_ms
+from .steps import claimed, handed_on, store_now_ms
 
 FAILED = "the same key came after a failure"
 UNKNOWN = (Code.SEND_STATUS_UNKNOWN, NoReply)
@@ -74,8 +73,7 @@ def _unknown(race: Race, contact: Contact, lease: Lease, message: Message) -> No
     race.window(FAILED)
     retry = first.send(contact, message)
     race.expect(f"{first.id}'s late retry", retry, Sent, Code.SEND_STATUS_UNKNOWN)
-    race.expect(f"{first.id}'s release", first.release(contact, lease), Released)
-    taken = claimed(race, second, contact, when="after the release")
+    taken = handed_on(race, contact, first, lease, second)
     if taken is None:
         return
     retry = second.send(contact, message)

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from leaserace.harness.contract import Capability, Code, NoReply, Released, Settings
+from leaserace.harness.contract import Capability, Code, NoReply, Settings
 from leaserace.harness.scenario import Race, Variant, scenario
 
-from .steps import claimed, store_now_ms
+from .steps import claimed, handed_on, store_now_ms
 
 FRESH = "the retry came under a new key"
 
@@ -51,8 +51,7 @@ def fresh_key_per_call(race: Race) -> None:
     began = replace(message, token=lease.token, key=_key(race, store_now_ms(race, lease)))
     first.lose_next_reply()
     race.expect(f"{first.id}'s first try", first.send(contact, began), NoReply)
-    race.expect(f"{first.id}'s release", first.release(contact, lease), Released)
-    taken = claimed(race, again, contact, when="after the release")
+    taken = handed_on(race, contact, first, lease, again)
     if taken is None:
         return
     race.window(FRESH)

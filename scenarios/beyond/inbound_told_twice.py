@@ -19,14 +19,13 @@ from leaserace.harness.contract import (
     Code,
     Received,
     Refused,
-    Released,
     Sent,
     Settings,
     Taken,
 )
 from leaserace.harness.scenario import Actor, Contact, Race, Variant, scenario
 
-from .steps import claimed
+from .steps import claimed, handed_on
 
 AGAIN = "an event was told again"
 STOPPED = "an opt-out came in during a lease"
@@ -112,8 +111,7 @@ def _opted_out(race: Race, contact: Contact) -> None:
         observed = isinstance(taken, Taken) and taken.opted_out
         race.require("an opt-out that is recognised", wanted=True, observed=observed)
     race.expect("the same told again", second.receive(contact, event), Taken)
-    race.expect(f"{first.id}'s release", first.release(contact, lease), Released)
-    newer = claimed(race, second, contact, when="after the release")
+    newer = handed_on(race, contact, first, lease, second)
     if newer is not None:
         answer = second.send(contact, race.message(contact, lease=newer))
         race.expect(f"{second.id}'s send", answer, Code.SUPPRESSED)

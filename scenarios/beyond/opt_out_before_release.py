@@ -10,10 +10,10 @@ Twin caught: `without_suppression_before_release`, by `suppression.wins`. Public
 
 from __future__ import annotations
 
-from leaserace.harness.contract import Capability, Code, Noted, Released, Settings
+from leaserace.harness.contract import Capability, Code, Noted, Settings
 from leaserace.harness.scenario import Race, Variant, scenario
 
-from .steps import claimed
+from .steps import claimed, released
 
 IN_BETWEEN = "somebody wrote between the opt-out and the release"
 
@@ -43,12 +43,12 @@ def opt_out_before_release(race: Race) -> None:
     answer = sender.send(contact, race.message(contact, lease=lease))
     race.window(IN_BETWEEN)
     race.expect("a send before the release", answer, Code.SUPPRESSED)
-    race.expect(f"{first.id}'s release", first.release(contact, lease), Released)
+    released(race, first, contact, lease)
     for agent in others:
         taken = claimed(race, agent, contact, when="after the release")
         if taken is None:
             return
         answer = agent.send(contact, race.message(contact, lease=taken))
         race.expect(f"{agent.id}'s send after the release", answer, Code.SUPPRESSED)
-        race.expect(f"{agent.id}'s release", agent.release(contact, taken), Released)
+        released(race, agent, contact, taken)
     race.require("messages that left", wanted=0, observed=race.deliveries(contact))

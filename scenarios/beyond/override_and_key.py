@@ -22,13 +22,12 @@ from leaserace.harness.contract import (
     Lease,
     Message,
     Noted,
-    Released,
     Sent,
     Settings,
 )
 from leaserace.harness.scenario import Actor, Contact, Race, Variant, scenario
 
-from .steps import claimed
+from .steps import claimed, handed_on
 
 BOTH = "a completed key came back while an override held"
 
@@ -84,8 +83,7 @@ def override_and_key(race: Race) -> None:
 
 def _handed_on(race: Race, contact: Contact, lease: Lease) -> Lease | None:
     first, second = race.agents[0], race.agents[1]
-    race.expect(f"{first.id}'s release", first.release(contact, lease), Released)
-    return claimed(race, second, contact, when="after the release")
+    return handed_on(race, contact, first, lease, second)
 
 
 def _again(race: Race, sender: Actor, contact: Contact, done: Message) -> None:

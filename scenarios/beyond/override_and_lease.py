@@ -11,10 +11,10 @@ Twin caught: `without_fencing_check`, by `tokens.stale_never_sends`. Public repo
 
 from __future__ import annotations
 
-from leaserace.harness.contract import Capability, Code, Noted, Released, Sent, Settings
+from leaserace.harness.contract import Capability, Code, Noted, Sent, Settings
 from leaserace.harness.scenario import Race, Variant, scenario
 
-from .steps import claimed
+from .steps import claimed, handed_on
 
 BOTH = "an override held while another agent had the lease"
 OWNED = (Code.CONTACT_OWNED, Code.APPROVAL_REQUIRED)
@@ -40,8 +40,7 @@ def override_and_lease(race: Race) -> None:
     lost = claimed(race, first, contact)
     if lost is None:
         return
-    race.expect(f"{first.id}'s release", first.release(contact, lost), Released)
-    held = claimed(race, second, contact, when="after the release")
+    held = handed_on(race, contact, first, lost, second)
     if held is None:
         return
     noted = first.override(contact, "person-01", "the customer telephoned")

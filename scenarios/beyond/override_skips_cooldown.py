@@ -17,13 +17,12 @@ from leaserace.harness.contract import (
     Code,
     Lease,
     Noted,
-    Released,
     Sent,
     Settings,
 )
 from leaserace.harness.scenario import Contact, Race, Variant, scenario
 
-from .steps import claimed
+from .steps import claimed, handed_on
 
 ASKED = "an override was asked for inside a cooldown"
 
@@ -50,8 +49,7 @@ def override_skips_cooldown(race: Race) -> None:
         return
     sent = first.send(contact, race.message(contact, lease=lease))
     race.expect(f"{first.id}'s send", sent, Sent)
-    race.expect(f"{first.id}'s release", first.release(contact, lease), Released)
-    taken = claimed(race, second, contact, when="after the release")
+    taken = handed_on(race, contact, first, lease, second)
     if taken is None:
         return
     refused = second.send(contact, race.message(contact, lease=taken))

@@ -21,13 +21,12 @@ from leaserace.harness.contract import (
     Lease,
     NoReply,
     Noted,
-    Released,
     Sent,
     Settings,
 )
 from leaserace.harness.scenario import Contact, Race, Variant, scenario
 
-from .steps import claimed
+from .steps import claimed, handed_on, released
 
 JUDGED = "a retry came when another message would have been refused"
 PLAIN = Settings(lease_s=60.0, cooldown_s=0.0)
@@ -86,7 +85,6 @@ def _bring_about(race: Race, contact: Contact, lease: Lease) -> None:
         case "key and list":
             race.expect(f"{second.id}'s opt-out entry", second.suppress(contact), Noted)
         case "key and stale token":
-            race.expect(f"{first.id}'s release", first.release(contact, lease), Released)
-            claimed(race, second, contact, when="after the release")
+            handed_on(race, contact, first, lease, second)
         case "key and released lease":
-            race.expect(f"{first.id}'s release", first.release(contact, lease), Released)
+            released(race, first, contact, lease)

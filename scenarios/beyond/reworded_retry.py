@@ -21,13 +21,12 @@ from leaserace.harness.contract import (
     Lease,
     Message,
     NoReply,
-    Released,
     Sent,
     Settings,
 )
 from leaserace.harness.scenario import Contact, Race, Variant, scenario
 
-from .steps import claimed
+from .steps import claimed, handed_on
 
 REWORDED = "the retry came with other words"
 PLAIN = Settings(lease_s=60.0, cooldown_s=0.0)
@@ -76,8 +75,7 @@ def reworded_retry(race: Race) -> None:
 def _key_of_the_words(race: Race, contact: Contact, lease: Lease, message: Message) -> None:
     """To the mailbox it is another message; what is left is the cooldown."""
     first, second = race.agents[0], race.agents[1]
-    race.expect(f"{first.id}'s release", first.release(contact, lease), Released)
-    taken = claimed(race, second, contact, when="after the release")
+    taken = handed_on(race, contact, first, lease, second)
     if taken is None:
         return
     reworded = race.message(contact, lease=taken)

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from leaserace.harness.contract import Capability, NoReply, Released, Sent, Settings
+from leaserace.harness.contract import Capability, NoReply, Sent, Settings
 from leaserace.harness.scenario import Race, Variant, scenario
 
-from .steps import claimed
+from .steps import claimed, released
 
 ROTATED = "the retry came from another credential with a lease of its own"
 
@@ -46,7 +46,7 @@ def rotated_credential(race: Race) -> None:
     if lost:
         first.lose_next_reply()
     race.expect(f"{first.id}'s try", first.send(contact, message), NoReply if lost else Sent)
-    race.expect(f"{first.id}'s release", first.release(contact, lease), Released)
+    released(race, first, contact, lease)
     answers: set[tuple[str, int]] = set()
     for agent in others:
         taken = claimed(race, agent, contact, when="after the release")
@@ -57,6 +57,6 @@ def rotated_credential(race: Race) -> None:
         race.expect(f"{agent.id}'s retry", retry, Sent)
         if isinstance(retry, Sent):
             answers.add((retry.message_id, retry.status))
-        race.expect(f"{agent.id}'s release", agent.release(contact, taken), Released)
+        released(race, agent, contact, taken)
     race.require("different answers to one send's retries", wanted=1, observed=len(answers))
     race.require("messages that arrived", wanted=1, observed=race.deliveries(contact))

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from leaserace.harness.contract import Capability, Message, Released, Sent, Settings
+from leaserace.harness.contract import Capability, Message, Sent, Settings
 from leaserace.harness.scenario import Actor, Contact, Race, Variant, scenario
 
-from .steps import claimed
+from .steps import claimed, released
 
 AGAIN = "a finished run was played again"
 STEPS = 3
@@ -63,4 +63,4 @@ def _play(race: Race, agent: Actor, contact: Contact, steps: list[Message]) -> b
     for number, step in enumerate(steps, 1):
         answer = agent.send(contact, replace(step, token=lease.token))
         race.expect(f"{agent.id}'s step {number}", answer, Sent)
-    return race.expect(f"{agent.id}'s release", agent.release(contact, lease), Released)
+    return released(race, agent, contact, lease)

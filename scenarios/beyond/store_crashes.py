@@ -18,13 +18,12 @@ from leaserace.harness.contract import (
     Lease,
     NoReply,
     Noted,
-    Released,
     Sent,
     Settings,
 )
 from leaserace.harness.scenario import Contact, Race, Variant, scenario
 
-from .steps import claimed
+from .steps import claimed, handed_on, released
 
 CRASHED = "the store crashed"
 
@@ -78,8 +77,7 @@ def _between_calls(race: Race, contact: Contact) -> None:
     race.expect(f"{second.id}'s claim", second.acquire(contact), Code.CONTACT_OWNED)
     race.expect(f"{first.id}'s retry", first.send(contact, message), Sent)
     race.expect(f"{first.id}'s renewal", first.renew(contact, lease), Lease)
-    race.expect(f"{first.id}'s release", first.release(contact, lease), Released)
-    newer = claimed(race, second, contact, when="after the release")
+    newer = handed_on(race, contact, first, lease, second)
     if newer is not None:
         race.require("a token above the first", wanted=True, observed=newer.token > lease.token)
     race.require("messages that arrived", wanted=1, observed=race.deliveries(contact))
@@ -103,7 +101,7 @@ def _in_a_claim(race: Race, contact: Contact) -> None:
     earlier = claimed(race, first, contact)
     if earlier is None:
         return
-    race.expect(f"{first.id}'s release", first.release(contact, earlier), Released)
+    released(race, first, contact, earlier)
     hold = first.hold_at("acquire.granted")
     claiming = first.start(first.later.acquire(contact))
     hold.wait()
