@@ -186,13 +186,17 @@ class Explained(Rule):
         op = view.op
         if self._disturbed or self._is_slow(op):
             return None
-        doubtful = {OpType.INFO, OpType.INVOKE}
-        if any(
-            may_precede(each.op, op) and (each.op.type in doubtful or self._is_slow(each.op))
-            for each in self._others(view)
-        ):
+        if any(self._may_be_in_doubt(each.op, op) for each in self._others(view)):
             return None
         return "the transport answered and no earlier outcome is unknown"
+
+    def _may_be_in_doubt(self, other: Operation, op: Operation) -> bool:
+        """Whether nobody may have known yet what came of another try when `op` was answered.
+
+        A worker that slept for long is taken for gone, and may wake up and find that nothing had left.
+        """
+        doubtful = other.type in {OpType.INFO, OpType.INVOKE} or self._is_slow(other)
+        return doubtful and other.begin < (op.end or FOREVER)
 
     def _is_slow(self, op: Operation) -> bool:
         """Whether it took so long that its hand-over may have been given up."""

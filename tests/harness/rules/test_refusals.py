@@ -459,3 +459,13 @@ def test_unknown_although_the_transport_answered_is_a_finding() -> None:
     tape.delivery()
     _unknown(tape)
     assert "the transport answered and no earlier outcome is unknown" in _said(tape)
+
+
+def test_a_worker_that_slept_for_long_was_rightly_taken_for_gone() -> None:
+    """spec: S8, K10: it wakes up past its deadline and says that nothing has left."""
+    for woke_at_ms, found in ((3_000, False), (200, True)):
+        tape = Tape()
+        slept = tape.invoke(SALES, "send")
+        _unknown(tape.at(100))
+        tape.at(woke_at_ms).fail(slept, "send_in_progress")
+        assert bool(tape.findings(Explained)) is found
