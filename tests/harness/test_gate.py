@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import leaserace.scenarios.beyond
 import leaserace.scenarios.six  # noqa: F401 - it registers the races
 from leaserace.harness.commands import exit_status
 from leaserace.harness.engine import Engine
@@ -74,14 +75,16 @@ def test_the_reference_is_valid_and_every_race_is_recorded(run: Run, tmp_path: P
 
 
 def test_when_a_first_race_fails_the_later_ones_are_not_run_and_it_is_said_why(run: Run) -> None:
-    """spec: T1"""
-    outcome = run(WITHOUT_FENCE)
+    """Neither the six nor those of X (spec: T1)."""
+    further = [each for each in REGISTRY if each.quick]
+    outcome = run(WITHOUT_FENCE, scenarios=[*six(), *further])
 
     assert outcome.verdict is Verdict.INVALID
     later = [
         race for race in outcome.races if race.scenario not in ("two_spellings", "stale_token")
     ]
     assert {race.verdict for race in later} == {Verdict.NOT_RUN}
+    assert {race.scenario for race in later} > {each.id for each in further} > set()
     assert {race.reason for race in later} == {"not run: the system leaks (stale_token failed)"}
 
 
