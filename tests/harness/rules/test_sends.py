@@ -87,6 +87,17 @@ def test_a_try_after_the_window_is_a_new_request(is_open: bool) -> None:
     assert judgement.duplicates == 1
 
 
+@pytest.mark.parametrize(("ms", "found"), [(10_100, False), (9_000, True)])
+def test_a_try_that_stood_still_past_the_window_is_a_new_request(ms: int, found: bool) -> None:
+    """spec: K5, S10: although it was invoked before the one that opened the window."""
+    tape = Tape(key_window_s=10.0)
+    slow = tape.invoke(SUPPORT, "send")
+    tape.sent(SALES)
+    tape.at(ms).delivery()
+    tape.accept(slow, "<m2>")
+    assert bool(tape.findings(Once)) is found
+
+
 def test_mail_that_no_agent_sent_is_nobodys_duplicate() -> None:
     tape = Tape()
     tape.delivery("spam")
