@@ -65,8 +65,21 @@ def _has_drafts(machine: Any) -> bool:
 
 
 def _can_clean_up(machine: Any) -> bool:
+    if machine.stage is not None and Capability.CLEAN_UP in machine.stage.capabilities:
+        return True
     errands = machine.stage and machine.stage.errands
     return errands is not None and errands.can_clean_up
+
+
+def _can_receive_or_cancel(machine: Any) -> bool:
+    wanted = {Capability.INBOUND, Capability.CANCEL}
+    return machine.stage is None or bool(wanted & set(machine.stage.capabilities))
+
+
+def _one_of(verbs: Sequence[Verb], codes: Codes) -> Verb:
+    """Kinds of step that are rare enough to share a rule; the numbers of what follows decide."""
+    verb: Verb = Draw(codes[1] ^ codes[2]).of(verbs)
+    return verb
 
 
 class MailboxMachine(RuleBasedStateMachine):
@@ -200,6 +213,12 @@ class MailboxMachine(RuleBasedStateMachine):
         self._make(Verb.OVERRIDE, codes)
 
     @rule(codes=CODES)
+    @precondition(_can_receive_or_cancel)
+    def receive_or_cancel(self, codes: Codes) -> None:
+        """A webhook tells of what a contact wrote, or tells it again; a message is taken back."""
+        self._make(_one_of((Verb.RECEIVE, Verb.CANCEL), codes), codes)
+
+    @rule(codes=CODES)
     @precondition(lambda machine: any(hand.open for hand in machine.hands()))
     def resume(self, codes: Codes) -> None:
         """An agent that stands still goes on."""
@@ -229,8 +248,8 @@ class MailboxMachine(RuleBasedStateMachine):
     @rule(codes=CODES)
     @precondition(_can_clean_up)
     def clean_up(self, codes: Codes) -> None:
-        """Old rows are removed."""
-        self._make(Verb.CLEAN_UP, codes)
+        """Old rows are removed, or somebody telephones the contact."""
+        self._make(_one_of((Verb.CLEAN_UP, Verb.CLEAN_UP, Verb.PHONE), codes), codes)
 
 
 def machine_for(stand: Stand, hear: Callable[[Played], None]) -> type[MailboxMachine]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..contract import Message
+from ..contract import Endpoint, Message
 from .steps import Habit
+
+ASKED = "<question@customers.example.org>"
+"""What a reply answers and a forward passes on."""
 
 
 def made_by(habit: Habit, message: Message) -> Message:
@@ -14,6 +17,10 @@ def made_by(habit: Habit, message: Message) -> Message:
     match habit:
         case Habit.DRIFTED:
             return replace(message, key=f"{key.upper()} ")
+        case Habit.ANSWERED:
+            return replace(message, endpoint=Endpoint.REPLY, refers_to=ASKED)
+        case Habit.FORWARDED:
+            return replace(message, endpoint=Endpoint.FORWARD, refers_to=ASKED)
         case Habit.NO_KEY:
             return replace(message, key=None)
         case Habit.BAD_KEY:

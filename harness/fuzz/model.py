@@ -14,6 +14,7 @@ from typing import Any
 from ..contract import (
     Answer,
     Capability,
+    Cleaned,
     Code,
     Found,
     Lease,
@@ -21,7 +22,9 @@ from ..contract import (
     Noted,
     Refused,
     Released,
+    SendState,
     Sent,
+    Taken,
 )
 from ..scenario import Race
 
@@ -76,6 +79,7 @@ class Model:
         self._window_ms = round(settings.key_window_s * 1000)
         self._contacts: defaultdict[int, _Contact] = defaultdict(_Contact)
         self._keys: dict[str, _Key] = {}
+        self._cancelled: set[str] = set()
         self._beside_sent: Wanted = (Code.APPROVAL_REQUIRED,) if has_policy else ()
         self.may_halt = False
         """A bounce or complaint was told: a circuit breaker may halt what would be sent (spec: O5)."""
@@ -128,9 +132,12 @@ class Model:
         if Capability.IDEMPOTENCY in self._can:
             if not (message.get("key") or "").strip():
                 return (Code.KEY_MISSING,)
-            key = self._keys.get(_normal(message["key"]))
+            normal = _normal(message["key"])
+            key = self._keys.get(normal)
             if key is not None and self._now_ms() < key.sent_ms + self._window_ms:
                 return (Sent,) if key.payload == _payload(args) else (Code.KEY_REUSED,)
+            if normal in self._cancelled:  # of a try that was withdrawn, the payload counts first
+                return (Code.SEND_CANCELLED, Code.KEY_REUSED)
         wanted = self._checked(known, agent, message)
         if Sent not in wanted:
             return wanted
@@ -164,6 +171,18 @@ class Model:
     def _override(self, known: _Contact, agent: str, args: Mapping[str, Any]) -> Wanted:  # noqa: ARG002
         return () if args["person"] == agent else (Noted,)
 
+    def _receive(self, known: _Contact, agent: str, args: Mapping[str, Any]) -> Wanted:  # noqa: ARG002
+        return (Taken,)
+
+    def _cancel(self, known: _Contact, agent: str, args: Mapping[str, Any]) -> Wanted:  # noqa: ARG002
+        return (Found,)
+
+    def _note_contact(self, known: _Contact, agent: str, args: Mapping[str, Any]) -> Wanted:  # noqa: ARG002
+        return (Noted,)
+
+    def _clean_up(self, known: _Contact, agent: str, args: Mapping[str, Any]) -> Wanted:  # noqa: ARG002
+        return (Cleaned,)
+
     # -- what is learnt --------------------------------------------------------------------------
 
     def _learn(self, known: _Contact, agent: str, args: Mapping[str, Any], answer: Answer) -> None:
@@ -175,6 +194,13 @@ class Model:
                 known.ends_ms = 0
             case Sent(replay=False):
                 self._sent(known, args)
+            case Taken(first=True, opted_out=True):
+                known.is_listed = True
+            case Found(state=SendState.CANCELLED) if "key" in args:
+                self._cancelled.add(_normal(args["key"]))
+            case Noted() if "channel" in args:
+                until_ms = self._now_ms() + self._cooldown_ms
+                known.cools_ms = known.may_cool_ms = until_ms
             case Noted() if "event_at_ms" in args:
                 pass  # it is told only after a person cleared the contact, and changes nothing
             case Noted() if "person" not in args:

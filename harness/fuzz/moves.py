@@ -12,6 +12,7 @@ from .steps import (
     PERSON,
     Cause,
     Habit,
+    Letter,
     Moment,
     Shape,
     Side,
@@ -72,12 +73,15 @@ SEND_TOKENS = (*(Token.OWN,) * 9, Token.FIRST, Token.OTHERS, Token.NONE)
 HABITS = (
     *(Habit.PLAIN,) * 24,
     *(Habit.REPLY,) * 4,
+    Habit.ANSWERED,
+    Habit.FORWARDED,
     Habit.NO_KEY,
     Habit.BAD_KEY,
     Habit.NO_ADDRESS,
     Habit.BAD_SUBJECT,
 )
-RETRY_HABITS = (*(Habit.PLAIN,) * 5, Habit.DRIFTED, Habit.REWORDED)
+RETRY_HABITS = (*(Habit.PLAIN,) * 10, *(Habit.DRIFTED, Habit.REWORDED) * 2, Habit.ANSWERED)
+LETTERS = (Letter.QUESTION, Letter.UNSUBSCRIBE, *(Letter.AGAIN,) * 2)
 BACK = (0, 0, 0, 1, 2)
 MOMENTS = (*(Moment.LEASE,) * 4, *(each for each in Moment if each is not Moment.LEASE))
 SIDES = (Side.AFTER, Side.BEFORE, Side.AT)
@@ -178,6 +182,9 @@ _TROUBLES: Mapping[Verb, Sequence[Trouble]] = {
     Verb.SEND: SEND_TROUBLES,
     Verb.RETRY: SEND_TROUBLES,
     Verb.SUPPRESS: TROUBLES,
+    Verb.RECEIVE: TROUBLES,
+    Verb.CANCEL: TROUBLES,
+    Verb.CLEAN_UP: TROUBLES,
 }
 _DRAWN: Mapping[Verb, Mapping[str, Sequence[Any]]] = {
     Verb.ACQUIRE: {"contact": CONTACTS, "spelling": SPELLINGS},
@@ -198,6 +205,9 @@ _DRAWN: Mapping[Verb, Mapping[str, Sequence[Any]]] = {
     },
     Verb.CLEAR: {"contact": CONTACTS, "option": WHO_CLEARS},
     Verb.OVERRIDE: {"contact": CONTACTS, "option": WHO_CLEARS},
+    Verb.RECEIVE: {"contact": CONTACTS, "spelling": SPELLINGS, "option": LETTERS, "back": BACK},
+    Verb.CANCEL: {"back": BACK},
+    Verb.PHONE: {"contact": CONTACTS, "spelling": SPELLINGS},
     Verb.SKEW: {"option": tuple(f"{each}s" for each in SKEWS_S)},
     Verb.TIME: {"option": tuple(f"{moment}-{side}" for moment in MOMENTS for side in SIDES)},
 }
@@ -212,7 +222,12 @@ def points_of(stage: Stage, verb: Verb) -> list[str]:
     return own * 2 + kit + others
 
 
-_METHODS = {Verb.RETRY: "send", Verb.CLEAR: "unsuppress"}
+_METHODS = {
+    Verb.RETRY: "send",
+    Verb.CLEAR: "unsuppress",
+    Verb.PHONE: "note_contact",
+    Verb.CLEAN_UP: "clean_up",
+}
 _NAMES = {
     "acquire",
     "renew",
@@ -222,6 +237,10 @@ _NAMES = {
     "suppress",
     "unsuppress",
     "override",
+    "receive",
+    "cancel",
+    "note_contact",
+    "clean_up",
 }
 
 
@@ -248,6 +267,8 @@ def follow(stage: Stage, draw: Draw) -> Step | None:
         if stage.drafts
         else 0,
         Verb.LOOKUP: 1 if stage.drafts and Capability.LOOKUP in can else 0,
+        Verb.CANCEL: (2 if is_sending else 1) if stage.drafts and Capability.CANCEL in can else 0,
+        Verb.RECEIVE: 1 if Capability.INBOUND in can else 0,
         Verb.TIME: (5 if is_sending and is_held else 2) if stage.moments else 0,
         Verb.SUPPRESS: hurry if Capability.SUPPRESS in can and not stage.is_listed else 0,
         Verb.CLEAR: hurry + 2 if stage.is_listed and Capability.SUPPRESS in can else 0,

@@ -29,7 +29,7 @@ PATIENCE_MS = 2_500
 """Longest wait for a moment."""
 KIT_POINTS = frozenset(
     f"{f}.{point}"
-    for f in ("acquire", "renew", "release", "send", "suppress")
+    for f in ("acquire", "renew", "release", "send", "suppress", "receive", "cancel")
     for point in ("think", "invoked", "returned")
 )
 

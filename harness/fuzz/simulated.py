@@ -38,7 +38,10 @@ from .steps import Shape, Step
 WATCHED_EVERY = 100
 """Runs of which one is watched closely."""
 SIM_POINTS = ("think", "invoked", "returned")
-METHODS = ("acquire", "renew", "release", "send", "suppress", "lookup", "unsuppress", "override")
+METHODS = (
+    *("acquire", "renew", "release", "send", "suppress", "lookup", "unsuppress", "override"),
+    *("receive", "cancel", "note_contact", "clean_up"),
+)
 KIT_POINTS = frozenset(f"{f}.{point}" for f in METHODS for point in SIM_POINTS)
 """Points around every call, whatever the target passes itself."""
 

@@ -9,23 +9,24 @@ from collections.abc import Callable, Set
 from dataclasses import replace
 from typing import Any
 
-from ..answers import message_to_json
+from ..actor import EVERYONE
 from ..contract import (
     Answer,
     Capability,
     Lease,
-    MessageKind,
     NoReply,
     Noted,
+    Received,
     Refused,
     Released,
     Sent,
+    Taken,
 )
 from ..scenario import Call, Contact, NotReached, Race
+from .acts import Acts
 from .hands import Draft, Errands, Hand, Standing, Told
-from .messages import made_by, reworded
 from .model import Model
-from .steps import AGENT, PERSON, Cause, Habit, Moment, Shape, Side, Step, Token, Trouble, Verb
+from .steps import AGENT, PERSON, Moment, Shape, Side, Step, Token, Trouble, Verb
 
 PERSON_ID = "person-01"
 PLAIN_FORMS = ("{user}@example.com", "{User}@Example.COM")
@@ -33,7 +34,7 @@ ALIAS_FORMS = ("{user}@gmail.com", "{User}@Gmail.COM", "{user}+news@googlemail.c
 DAYS_MS = 3 * 86_400_000
 
 
-class Stage:
+class Stage(Acts):
     """Makes steps.
 
     Args:
@@ -74,6 +75,7 @@ class Stage:
             self.hands.append(Hand(actor=actor, leases=first.leases))
         self.contacts = [self._person(index) for index in range(shape.contacts)]
         self.drafts: list[Draft] = []
+        self.events: list[tuple[int, Received]] = []
         self.cleared_at_ms: dict[int, int] = {}
         self.moments: dict[Moment, int] = {}
         self.has_breaker = bool(shape.breaker)
@@ -130,9 +132,8 @@ class Stage:
         hand = self.hands[step.agent]
         if not self._is_ready(hand):
             return None
-        call = Call(
-            actor=hand.actor, f=f, contact=self.contacts[step.contact].name, args=dict(args)
-        )
+        contact = EVERYONE if f == "clean_up" else self.contacts[step.contact].name
+        call = Call(actor=hand.actor, f=f, contact=contact, args=dict(args))
         if step.trouble in {Trouble.PAUSE, Trouble.CRASH}:
             return self._interrupted(step, hand, call)
         if step.trouble is Trouble.LOSE:
@@ -166,74 +167,6 @@ class Stage:
         hand.open = Standing(pending=pending, stop=stop, step=step, call=call)
         return Told(step=step)
 
-    # -- calls -----------------------------------------------------------------------------------
-
-    def _acquire(self, step: Step) -> Told | None:
-        return self._call(step, "acquire", address=self._address(step))
-
-    def _renew(self, step: Step) -> Told | None:
-        token = self._token(step)
-        if token is None:
-            return None
-        return self._call(step, "renew", address=self._address(step), token=token)
-
-    def _release(self, step: Step) -> Told | None:
-        token = self._token(step)
-        if token is None:
-            return None
-        return self._call(step, "release", address=self._address(step), token=token)
-
-    def _send(self, step: Step) -> Told | None:
-        token = self._token(step)
-        if not self._is_ready(self.hands[step.agent]) or (
-            token is None and step.token is not Token.NONE
-        ):
-            return None
-        kind = MessageKind.TRANSACTIONAL if step.habit is Habit.REPLY else MessageKind.COMMERCIAL
-        message = self.race.message(
-            self.contacts[step.contact], spelling=self._spelling(step), kind=kind
-        )
-        message = made_by(step.habit, replace(message, token=token))
-        self.drafts.append(Draft(contact=step.contact, agent=step.agent, message=message))
-        return self._call(step, "send", message=message_to_json(message))
-
-    def _retry(self, step: Step) -> Told | None:
-        draft = self._draft(step)
-        if draft is None or not self._is_ready(self.hands[step.agent]):
-            return None
-        step = replace(step, contact=draft.contact)
-        token = self._token(step)
-        message = made_by(step.habit, draft.message)
-        message = replace(message, token=draft.message.token if token is None else token)
-        if step.habit is Habit.REWORDED:
-            message = reworded(message, len(self.told))
-        return self._call(step, "send", message=message_to_json(message))
-
-    def _lookup(self, step: Step) -> Told | None:
-        draft = self._draft(step)
-        if draft is None or draft.message.key is None:
-            return None
-        step = replace(step, contact=draft.contact)
-        return self._call(step, "lookup", key=draft.message.key)
-
-    def _suppress(self, step: Step) -> Told | None:
-        if step.option == Cause.LATE:
-            return self._tell_late(step)
-        self.is_listed = True
-        if self.model is not None and step.option != Cause.OPT_OUT:
-            self.model.may_halt = True
-        return self._call(step, "suppress", address=self._address(step), reason=step.option)
-
-    def _clear(self, step: Step) -> Told | None:
-        person = self._person_of(step)
-        return self._call(step, "unsuppress", address=self._address(step), person=person)
-
-    def _override(self, step: Step) -> Told | None:
-        person, reason = self._person_of(step), "they asked for it"
-        return self._call(
-            step, "override", address=self._address(step), person=person, reason=reason
-        )
-
     # -- what is no call -------------------------------------------------------------------------
 
     def _resume(self, step: Step) -> Told | None:
@@ -256,6 +189,8 @@ class Stage:
 
     def _crash_store(self, step: Step) -> Told | None:
         """The store and all who are in it: what was committed stays, all else is gone."""
+        if Capability.CRASH_STORE in self.capabilities:
+            self.race.crash_store()
         for hand in self.hands:
             if not hand.is_dead:
                 hand.actor.kill()
@@ -292,26 +227,6 @@ class Stage:
         if moment is Moment.DAYS:
             return self._now_ms() + DAYS_MS
         return self.moments.get(moment)
-
-    def _clean_up(self, step: Step) -> Told | None:
-        hand = self.hands[step.agent]
-        if self.errands is None or not self.errands.can_clean_up or not self._is_ready(hand):
-            return None
-        self.errands.clean_up(hand.actor)
-        return Told(step=step)
-
-    def _tell_late(self, step: Step) -> Told | None:
-        """Only where a person cleared the contact since: else it would count (spec: C7)."""
-        cleared_ms = self.cleared_at_ms.get(step.contact)
-        if self.errands is None or not self.errands.can_tell_late or cleared_ms is None:
-            return None
-        return self._call(
-            step,
-            "suppress",
-            address=self._address(step),
-            reason=str(Cause.BOUNCE),
-            event_at_ms=cleared_ms - 1,
-        )
 
     # -- what is known ---------------------------------------------------------------------------
 
@@ -374,6 +289,8 @@ class Stage:
                 self.moments[Moment.WINDOW] = now_ms + round(settings.key_window_s * 1000)
             case Refused(until_ms=int(until_ms)):
                 self.moments[Moment.COOLDOWN] = until_ms
+            case Taken(opted_out=True):
+                self.is_listed = True
             case Noted(at_ms=at_ms) if step.verb is Verb.CLEAR:
                 self.is_listed = False
                 self.cleared_at_ms[step.contact] = at_ms

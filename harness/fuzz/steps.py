@@ -33,6 +33,9 @@ class Verb(StrEnum):
     SUPPRESS = "suppress"
     CLEAR = "clear"
     OVERRIDE = "override"
+    RECEIVE = "receive"
+    CANCEL = "cancel"
+    PHONE = "phone"
     RESUME = "resume"
     RESTART = "restart"
     SKEW = "skew"
@@ -52,6 +55,9 @@ CALLS = frozenset(
         Verb.SUPPRESS,
         Verb.CLEAR,
         Verb.OVERRIDE,
+        Verb.RECEIVE,
+        Verb.CANCEL,
+        Verb.PHONE,
     }
 )
 """Steps that are one call of the mailbox."""
@@ -78,6 +84,10 @@ class Habit(StrEnum):
     PLAIN = "plain"
     REPLY = "reply"
     """A transactional message, which a policy may let skip the cooldown."""
+    ANSWERED = "answered"
+    """By the endpoint of replies (spec: K8)."""
+    FORWARDED = "forwarded"
+    """By the endpoint of forwards."""
     DRIFTED = "drifted"
     """The key in capitals, with a blank behind it (spec: K3)."""
     REWORDED = "reworded"
@@ -135,6 +145,15 @@ class Cause(StrEnum):
     """A bounce that happened a while ago and is told only now (spec: C7)."""
 
 
+class Letter(StrEnum):
+    """What a contact wrote (spec: O4)."""
+
+    QUESTION = "question"
+    UNSUBSCRIBE = "unsubscribe"
+    AGAIN = "again"
+    """What was told of before is told again."""
+
+
 PERSON, AGENT = "person", "agent"
 """Who clears or overrides: a person may, an agent may not."""
 
@@ -170,6 +189,7 @@ class Shape:
             key_window_s=self.window_s,
             transport_timeout_s=min(2.0, self.lease_s),
             breaker_minimum=self.breaker or None,
+            keep_rows_s=0.0,
         )
 
     def to_text(self) -> str:
@@ -271,7 +291,7 @@ _NAMES = {letter: name for name, letter in _LETTERS.items()}
 _DEFAULTS = {each.name: each.default for each in fields(Step)}
 _FIELD = re.compile(r"([cstbh])([a-z0-9-]+)")
 _OPTIONS = re.compile(
-    f"({'|'.join((*Cause, PERSON, AGENT))}"
+    f"({'|'.join((*Cause, *Letter, PERSON, AGENT))}"
     f"|({'|'.join(Moment)})-({'|'.join(Side)})"
     r"|-?\d+s)"
 )

@@ -8,7 +8,7 @@ from ..contract import Answer, Cleaned, Found, Lease, NoReply, Noted, Refused, R
 from ..simulation.subjects import AGENT_IDS
 from .hands import Told
 from .stands import Played
-from .steps import AGENT, Cause, Habit, Moment, Shape, Side, Step, Token, Trouble, Verb
+from .steps import AGENT, Cause, Habit, Letter, Moment, Shape, Side, Step, Token, Trouble, Verb
 
 ORDINALS = ("first", "second", "third")
 
@@ -110,12 +110,27 @@ def _retry(step: Step, shape: Shape) -> str:
     how = {
         Habit.DRIFTED: ", the key in capitals",
         Habit.REWORDED: ", with another text under the same key",
+        Habit.ANSWERED: ", as a reply under the same key",
     }.get(step.habit, "")
     return f"{_who(step, shape)} sends {_message(step)} again{how}{_under(step)}{_mishap(step)}"
 
 
 def _lookup(step: Step, shape: Shape) -> str:
     return f"{_who(step, shape)} looks the key of {_message(step)} up"
+
+
+def _receive(step: Step, shape: Shape) -> str:
+    who, contact = _who(step, shape), _contact(step, shape)
+    what = {
+        Letter.QUESTION: f"a question of {contact}",
+        Letter.UNSUBSCRIBE: f"an opt-out in a reply of {contact}",
+        Letter.AGAIN: "what was received before" if not step.back else "an earlier message",
+    }[Letter(step.option)]
+    return f"{who} receives {what}{_mishap(step)}"
+
+
+def _cancel(step: Step, shape: Shape) -> str:
+    return f"{_who(step, shape)} cancels {_message(step)}{_mishap(step)}"
 
 
 def _suppress(step: Step, shape: Shape) -> str:
@@ -174,6 +189,8 @@ _TOKENS = {
 _HABITS = {
     Habit.PLAIN: "a message",
     Habit.REPLY: "a transactional reply",
+    Habit.ANSWERED: "an answer",
+    Habit.FORWARDED: "what was forwarded",
     Habit.DRIFTED: "a message with its key in capitals",
     Habit.REWORDED: "a message",
     Habit.NO_KEY: "a message without a key",
@@ -199,6 +216,9 @@ _WORDS: Mapping[Verb, Callable[[Step, Shape], str]] = {
     Verb.SUPPRESS: _suppress,
     Verb.CLEAR: _clear,
     Verb.OVERRIDE: _override,
+    Verb.RECEIVE: _receive,
+    Verb.CANCEL: _cancel,
+    Verb.PHONE: _call("telephones"),
     Verb.RESUME: lambda step, shape: f"{_who(step, shape)} goes on",
     Verb.RESTART: lambda step, shape: f"{_who(step, shape)} is started again",
     Verb.SKEW: _skew,

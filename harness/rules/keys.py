@@ -238,10 +238,10 @@ class PayloadBound(_Keyed):
 
 
 def _was_executed(view: View, intents: Mapping[str, Intent]) -> bool:
-    """Whether the try sent its message for certain; another key of its caller's may have (K9)."""
+    """Whether the try sent its message for certain; another key or endpoint may have (K8, K9)."""
     if view.op.type is OpType.OK:
         return True
     intent = intents.get(view.intent)
     if view.op.type is OpType.FAIL or intent is None:
         return False
-    return intent.deliveries >= len({each.key for each in intent.causes()})
+    return intent.deliveries >= len({(each.key, each.payload) for each in intent.causes()})

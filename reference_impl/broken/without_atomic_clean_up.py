@@ -2,7 +2,7 @@
 
 A contact that is claimed in between loses its new lease with the old one (spec: K5, L3).
 
-Caught by `leases.one_live`. Masked by: contacts nobody claims while the clean-up runs.
+Caught by `leases.one_live` or `refusals.explained`. Masked by: contacts nobody claims while the clean-up runs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ class ListThenRemove(CleanUp):
 twin = Twin(
     name="without_atomic_clean_up",
     safeguard="what is removed is looked at in the same step",
-    caught_by=("leases.one_live",),
+    caught_by=(
+        "leases.one_live",
+        "refusals.explained",
+    ),
     masked_by="contacts nobody claims while the clean-up runs",
     spec=(
         "K5",

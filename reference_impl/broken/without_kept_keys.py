@@ -2,7 +2,7 @@
 
 The retry that comes after clean-up, and well inside the window, sends again (spec: K5).
 
-Caught by `sends.once`. Masked by: retries that come before clean-up.
+Caught by `sends.once` or `cancels.truthful`. Masked by: retries that come before clean-up.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ class KeyCleanUp(CleanUp):
 twin = Twin(
     name="without_kept_keys",
     safeguard="a key is kept for its whole window",
-    caught_by=("sends.once",),
+    caught_by=(
+        "sends.once",
+        "cancels.truthful",
+    ),
     masked_by="retries that come before clean-up",
     spec=(
         "K5",

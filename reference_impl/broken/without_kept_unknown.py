@@ -2,7 +2,8 @@
 
 Once its record is gone the key is free, and what may have arrived long ago is sent again (spec: K10).
 
-Caught by `scenario.expected`. Masked by: agents that look a key up before they try it again.
+Caught by `scenario.expected` or `sends.steps_in_order`. Masked by: agents that look a
+key up before they try it again.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ class UnknownCleanUp(CleanUp):
 twin = Twin(
     name="without_kept_unknown",
     safeguard="an unknown outcome is kept for ever",
-    caught_by=("scenario.expected",),
+    caught_by=(
+        "scenario.expected",
+        "sends.steps_in_order",
+    ),
     masked_by="agents that look a key up before they try it again",
     spec=(
         "K10",

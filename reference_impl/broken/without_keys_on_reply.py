@@ -3,7 +3,8 @@
 A reply or a forward that is tried again leaves again, and the key of a send is good for a reply too
 (spec: K8).
 
-Caught by `sends.once` or `keys.payload_bound`. Masked by: agents that only ever use `send`.
+Caught by `sends.once` or `keys.replay_is_original` or `keys.payload_bound`. Masked by: agents that
+only ever use `send`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class SendKeyedSending(Sending):
 twin = Twin(
     name="without_keys_on_reply",
     safeguard="every endpoint that sends honours keys",
-    caught_by=("sends.once", "keys.payload_bound"),
+    caught_by=("sends.once", "keys.replay_is_original", "keys.payload_bound"),
     masked_by="agents that only ever use `send`",
     spec=("K8",),
 )

@@ -46,7 +46,19 @@ from tests.support.toy import ToyTarget
         ),
         ("a.acquire@pause-acquire.read,b.acquire,a.resume", ["", "store_busy", "Lease"]),
         ("a.acquire@crash-acquire.read,a.restart,a.acquire", ["NoReply", "", "Lease"]),
-        ("a.acquire,crash-store,a.clean-up,b.acquire", ["Lease", "", "", "contact_owned"]),
+        ("a.acquire,crash-store,a.clean-up,b.acquire", ["Lease", "", "Cleaned", "contact_owned"]),
+        ("a.receive.question,b.receive.again", ["Taken", "Taken"]),
+        ("a.receive.unsubscribe,a.acquire,a.send", ["Taken", "Lease", "suppressed"]),
+        ("a.acquire,b.receive.unsubscribe@lose,a.send", ["Lease", "NoReply", "suppressed"]),
+        ("a.acquire,a.send,b.cancel,a.retry", ["Lease", "Sent", "Found", "Sent"]),
+        (
+            "a.acquire,b.suppress.opt-out,a.send,b.cancel,b.clear.person,a.retry",
+            ["Lease", "Noted", "suppressed", "Found", "Noted", "send_cancelled"],
+        ),
+        ("a.acquire,a.send.hanswered,a.retry.hanswered", ["Lease", "Sent", "Sent"]),
+        ("a.acquire,a.send,a.retry.hanswered", ["Lease", "Sent", "key_reused"]),
+        ("a.acquire,a.send.hforwarded,b.phone,a.renew", ["Lease", "Sent", "Noted", "Lease"]),
+        ("a.acquire@pause-acquire.granted,crash-store,b.acquire", ["", "", "Lease"]),
         ("a.skew.3600s,a.acquire,a.renew", ["", "Lease", "Lease"]),
     ],
 )
@@ -102,7 +114,7 @@ def test_a_halt_no_bounce_came_before_is_a_finding() -> None:
     """The model takes `sending_halted` only where it has a reason."""
     run = played("a.acquire,a.send", target=HaltedTarget())
 
-    assert rules(run) == {"scenario.expected"}
+    assert rules(run) == {"scenario.expected", "sends.halted"}
 
 
 class HaltedTarget(ReferenceTarget):

@@ -258,6 +258,14 @@ def test_a_message_that_arrived_under_another_key_of_its_caller_binds_nothing() 
     assert illegal.findings(PayloadBound)
 
 
+def test_a_message_that_arrived_by_another_endpoint_binds_nothing() -> None:
+    """spec: K4, K8: a reply that crashed, and the same words sent."""
+    tape = Tape()
+    tape.info(tape.invoke(SALES, "send", key="k", endpoint="reply", refers_to="<a@b>"))
+    tape.sent(SALES, key="k")
+    assert not tape.findings(PayloadBound)
+
+
 def test_a_key_is_free_for_another_payload_after_its_window() -> None:
     """spec: K5."""
     tape = Tape(key_window_s=10.0)
