@@ -243,7 +243,7 @@ class _Painter:
         call = LeaseCall.of(op, token_of(op))
         if call is not None:
             self._lease_calls.append(call)
-        if op.type is OpType.OK and op.f in {"suppress", "unsuppress"}:
+        if op.type is OpType.OK and (op.f in {"suppress", "unsuppress"} or _opts_out(op)):
             self._suppressions.append(op)
         if self._watcher is not None:
             self._watcher.operation(self._picture.race, op)
@@ -310,10 +310,11 @@ class _Painter:
         return picture
 
 
-_MESSAGE = frozenset({"to", "token", "key", "intent"})
+_MESSAGE = frozenset({"to", "token", "key", "intent", "endpoint"})
 _ARGS = frozenset({"address", "token", "key", "message"})
 _ANSWER = frozenset(
     {"answer", "token", "owner", "message_id", "replay", "state", "why", "until_ms", "at_ms"}
+    | {"first", "opted_out", "rows"}
     | {"granted_at_ms", "acquired_at_ms", "expires_at_ms"}
 )
 
@@ -357,6 +358,11 @@ def token_of(op: Operation) -> int | None:
     return None
 
 
+def _opts_out(op: Operation) -> bool:
+    """Whether a contact took itself off our mail by what it wrote."""
+    return op.f == "receive" and bool(op.answer.get("opted_out") and op.answer.get("first"))
+
+
 def _bands(picture: Picture, suppressions: Iterable[Operation]) -> list[Band]:
     """Cooldowns after each first delivery, and suppressions until they were lifted."""
     made: list[Band] = []
@@ -369,7 +375,7 @@ def _bands(picture: Picture, suppressions: Iterable[Operation]) -> list[Band]:
     since: dict[str, int] = {}
     for op in suppressions:
         t_ns = op.completed_ns or op.invoked_ns
-        if op.f == "suppress":
+        if op.f != "unsuppress":
             since.setdefault(op.contact, t_ns)
         elif op.contact in since:
             made.append(_band(picture, op.contact, SUPPRESSION, since.pop(op.contact), t_ns))

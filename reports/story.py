@@ -19,7 +19,7 @@ LINES_MAX = 12
 COLUMN_MIN = 20
 """Below so many characters a column, the agents stand beneath each other instead."""
 MAILBOX = "receiving mailbox"
-_TURNS = frozenset({"acquire", "suppress", "unsuppress", "override"})
+_TURNS = frozenset({"acquire", "suppress", "unsuppress", "override", "receive", "cancel"})
 """Calls that change what a contact allows; a story tells them also where no finding names them."""
 
 

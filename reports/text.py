@@ -120,12 +120,12 @@ def rate_sentence(what: str, rounds: int) -> str:
 
 
 def call_words(op: Operation) -> str:
-    """What was asked: ``send with token 41``."""
+    """What was asked: ``send with token 41``, ``reply with token 41``."""
     args = op.args
     message = args.get("message")
     if isinstance(message, Mapping):
         args = message
-    words = visible(op.f)
+    words = visible(args.get("endpoint") or op.f)
     if args.get("token") is not None:
         words += f" with token {visible(args['token'])}"
     return words
@@ -160,6 +160,11 @@ def _granted(answer: Mapping[str, Any]) -> str:
             return f"found: {visible(answer.get('state'))}"
         case "Released":
             return "released"
+        case "Taken":
+            first = "taken, the first" if answer.get("first") else "taken before"
+            return f"{first}, an opt-out" if answer.get("opted_out") else first
+        case "Cleaned":
+            return f"{visible(answer.get('rows'))} rows removed"
         case _:
             return "done"
 

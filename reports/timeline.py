@@ -344,6 +344,9 @@ def _mark(op: Operation) -> tuple[str, str]:
     return palette.UNKNOWN, "D"
 
 
+_NAMED = frozenset({"suppress", "unsuppress", "override", "receive", "cancel", "clean_up"})
+
+
 def _label(op: Operation) -> str:
     """What stands beneath a mark: a send's token, a refusal's code, a lost reply."""
     if op.type is OpType.FAIL:
@@ -354,9 +357,7 @@ def _label(op: Operation) -> str:
         again = "replayed" if op.answer.get("replay") else "send"
         token = token_of(op)
         return again if token is None else f"{again} {token}"
-    return {"suppress": "suppress", "unsuppress": "unsuppress", "override": "override"}.get(
-        op.f, ""
-    )
+    return op.f.replace("_", " ") if op.f in _NAMED else ""
 
 
 def _title(shown: View) -> str:

@@ -1,13 +1,16 @@
 """The story of a finding."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from leaserace.harness.contract import Code
+from leaserace.harness.history import Operation, OpEvent, OpType
 from leaserace.harness.verdict import Finding
 from leaserace.reports.picture import pictures
 from leaserace.reports.story import LINES_MAX, stories_text, story_text, tell
+from leaserace.reports.text import answer_words, call_words
 from tests.reports.samples import (
     AGENTS,
     Log,
@@ -122,3 +125,45 @@ def test_a_skew_from_before_is_part_of_the_story() -> None:
     assert "clock 30.0 s behind" in story_text(
         tell(valid_result(race="r[v]/2"), finding, log.history())
     )
+
+
+@pytest.mark.parametrize(
+    ("f", "args", "answer", "asked", "told"),
+    [
+        (
+            "send",
+            {"message": {"endpoint": "reply", "token": 41}},
+            {"answer": "Sent", "message_id": "<a@x>"},
+            "reply with token 41",
+            "sent <a@x>",
+        ),
+        (
+            "receive",
+            {"event": {}},
+            {"answer": "Taken", "first": True, "opted_out": True},
+            "receive",
+            "taken, the first, an opt-out",
+        ),
+        ("receive", {}, {"answer": "Taken", "first": False}, "receive", "taken before"),
+        ("clean_up", {}, {"answer": "Cleaned", "rows": 3}, "clean_up", "3 rows removed"),
+        ("cancel", {}, {"answer": "Found", "state": "cancelled"}, "cancel", "found: cancelled"),
+    ],
+)
+def test_each_call_and_answer_has_its_words(
+    f: str, args: dict[str, Any], answer: dict[str, Any], asked: str, told: str
+) -> None:
+    op = Operation(
+        OpEvent(
+            t=0,
+            agent="sales-01",
+            process="sales-01#0",
+            op="a:1",
+            type=OpType.INVOKE,
+            f=f,
+            contact="jane",
+            value=args,
+        )
+    )
+    assert call_words(op) == asked
+    op.type, op.answer = OpType.OK, answer
+    assert answer_words(op) == told
