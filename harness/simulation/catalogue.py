@@ -63,6 +63,8 @@ PROGRAMS = (
     "prog.ASBUSWWS.AWS_3",
     "prog.BUAS.W",
     "prog.ASXFXF.W",
+    "prog.AS_6.AS_7",
+    "prog.AS_6.AS_8",
 )
 """Clients that go on whatever they are answered."""
 

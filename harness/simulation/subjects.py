@@ -24,7 +24,9 @@ from .programs import LETTERS, program
 AGENT_IDS = ("sales-01", "support-01", "digest-01", "sequence-01", "billing-01")
 """Names of the agents, in the order in which they are added."""
 
-PEOPLE = ("contact-1", "contact-2")
+PEOPLE = ("contact-1", "contact-2", "contact-3")
+IN_ASCII = 2
+"""So many of them have addresses in ASCII only."""
 SPELLINGS = (
     "jane.doe@gmail.com",
     "Jane.Doe@Gmail.COM",
@@ -32,8 +34,14 @@ SPELLINGS = (
     "john.roe@gmail.com",
     "John.Roe@Gmail.COM",
     "johnroe+news@googlemail.com",
+    "z\u00f6e@m\u00fcnchen.example.com",
+    "zo\u0308e@m\u00fcnchen.example.com",
+    "z\u00f6e@xn--mnchen-3ya.example.com",
 )
-"""Three spellings of each person; agent n uses the n-th of the first person unless it is told another."""
+"""Three spellings of each person; agent n uses the n-th of the first person unless it is told another.
+
+The last person's differ in how an accent is composed, and in the form of the domain.
+"""
 HABIT = "~"
 """Stands before an agent's habit."""
 EACH = 3
@@ -222,7 +230,9 @@ def _play_seat(text: str, index: int, name: str) -> SeatPlan:
 def _others(contact: str) -> list[tuple[str, str]]:
     """The other persons and their first spellings."""
     return [
-        (name, spellings_of(person)[0]) for person, name in enumerate(PEOPLE) if name != contact
+        (name, spellings_of(person)[0])
+        for person, name in enumerate(PEOPLE[:IN_ASCII])
+        if name != contact
     ]
 
 

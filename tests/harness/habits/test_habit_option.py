@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,7 @@ def test_mail_that_a_habit_doubles_is_counted_and_its_schedule_repeats_it(
 
     assert status("replay", schedule) == 0
     story = capsys.readouterr().out
-    assert "asked for under 2 keys; the mailbox kept every rule" in story
+    assert re.search(r"asked for under [2-9] keys; the mailbox kept every rule", story)
     assert "under another key" in story or "under another\n" in story
     assert "duplicate, asked for: here" in story
 
