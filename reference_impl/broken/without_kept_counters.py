@@ -22,8 +22,7 @@ class CounterCleanUp(CleanUp):
 
     def _lease_is_old(self, row: LeaseRow, now_ms: int) -> bool:
         old = super()._lease_is_old(row, now_ms)
-        if old:
-            self._ended.add(row.key)
+        self._ended |= {row.key} if old else set()
         return old
 
     def _old(self) -> dict[type[Row], Callable[[Any, int], bool]]:

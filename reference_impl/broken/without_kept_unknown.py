@@ -21,9 +21,8 @@ class UnknownCleanUp(CleanUp):
     """Takes an unknown outcome for a settled one."""
 
     def _send_is_old(self, row: SendRow, now_ms: int) -> bool:
-        if row.state is SendState.UNKNOWN:
-            return row.settled_at_ms + self._window_ms <= now_ms
-        return super()._send_is_old(row, now_ms)
+        over = row.settled_at_ms + self._window_ms <= now_ms
+        return (row.state is SendState.UNKNOWN and over) or super()._send_is_old(row, now_ms)
 
 
 twin = Twin(

@@ -44,6 +44,17 @@ def test_a_count_of_messages_nobody_can_have_sent_is_a_finding() -> None:
     assert finding.ops == (claim,)
 
 
+def test_a_message_that_was_asked_for_afterwards_can_not_have_counted() -> None:
+    """spec: C5: also where something else was under way all the time."""
+    tape = Tape(capabilities=LOADED)
+    under_way = tape.invoke(SUPPORT, "release", token=40)
+    claim = tape.granted(SUPPORT, 41, contact_load=1)
+    tape.sent(SALES, intent="i1")
+    tape.fail(under_way, "not_holder")
+    (finding,) = tape.findings(Counted)
+    assert finding.ops == (claim,)
+
+
 def test_what_may_have_been_authorised_may_count() -> None:
     """spec: C5, S9"""
     tape = Tape(capabilities=LOADED)
