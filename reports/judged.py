@@ -107,13 +107,12 @@ def _broken(outcome: RunOutcome) -> list[str]:
 
 
 def _judged(outcome: RunOutcome) -> list[str]:
-    """Rules that had something to judge: those that were broken, and those that were kept."""
-    kept = [
+    """Rules that had something to judge, broken or not."""
+    return [
         race.scenario
         for race in outcome.races
         if race.scenario != LOG and race.verdict is not Verdict.NOT_APPLICABLE
     ]
-    return [*_broken(outcome), *kept]
 
 
 def kept_of(outcome: RunOutcome) -> str:

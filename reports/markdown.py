@@ -87,7 +87,7 @@ def _parts(outcome: RunOutcome, races: Mapping[str, Picture]) -> Iterator[Callab
     if gaps(outcome):
         yield lambda: "\n".join(_gaps(outcome)) + "\n"
     for race in outcome.races:
-        if race.verdict is Verdict.INVALID:
+        if race.verdict is Verdict.INVALID and (race.findings or what == "race"):
             yield partial(_story, race, races)
     if len(lines) < len(races_shown):
         yield partial(_every, races_shown)

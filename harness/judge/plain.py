@@ -102,7 +102,9 @@ class PlainContact:
         if self.triage.same_length and record.expires_ms not in {None, at_ms + (lease_ms or 0)}:
             return False
         self.renewals += 1
-        return self._lasts(record, at_ms)
+        before_ms = self.ends_ms
+        # One that ends the lease earlier is for the rules: they hold on to the later end.
+        return self._lasts(record, at_ms) and self.ends_ms >= before_ms
 
     def release(self, record: Record) -> bool:
         """Its holder frees the lease."""

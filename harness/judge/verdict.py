@@ -60,6 +60,7 @@ def outcome_of(judged: Judged, terms: Terms, setting: Setting) -> RunOutcome:
         doubts.append(f"from line {setting.broken_from:,} on the log could only be read in part")
     whole = _whole(judged, terms, setting, rules, doubts)
     rows = [whole]
+    rows += [_broken(rule, judged, setting.again) for rule in rules if rule.name in broken]
     rows += [
         _row(rule, judged.exercised.get(rule.name, 0), doubts, setting.again)
         for rule in rules
@@ -133,6 +134,22 @@ def _gravest(finding: Finding) -> tuple[int, int]:
     """Duplicates first: they are what somebody woke up for."""
     place = _ORDER.index(finding.rule) if finding.rule in _ORDER else len(_ORDER)
     return place, finding.t
+
+
+def _broken(rule: type[Rule], judged: Judged, again: str) -> RaceResult:
+    """A rule that was broken; its findings stand in the log's own row, whose timeline shows them."""
+    found = sum(finding.rule == rule.name for finding in judged.findings)
+    found += judged.left_out.get(rule.name, 0)
+    return RaceResult(
+        race=rule.name,
+        scenario=rule.name,
+        variant="",
+        agents=0,
+        verdict=Verdict.INVALID,
+        expected=property_of(rule),
+        reason=f"{found:,} {'finding' if found == 1 else 'findings'}, told under {RACE}",
+        again=again,
+    )
 
 
 def _row(rule: type[Rule], exercised: int, doubts: list[str], again: str) -> RaceResult:

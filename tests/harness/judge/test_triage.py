@@ -14,7 +14,7 @@ from leaserace.harness.judge import run
 from leaserace.harness.judge.mapping import Mapping
 from leaserace.harness.judge.run import Answer, judge_log
 
-from .logs import GOOD, mapping, row, rules, write
+from .logs import GOOD, T0_MS, mapping, row, rules, write
 
 CONTACTS = 4
 
@@ -171,6 +171,20 @@ def test_triage_never_hides_a_finding(
     ]
     counts = ("duplicates", "double_contacts", "late_hand_overs")
     assert [getattr(second, each) for each in counts] == [getattr(first, each) for each in counts]
+
+
+def test_a_renewal_that_ends_a_lease_earlier_is_for_the_rules(tmp_path: Path) -> None:
+    """spec: L6."""
+    path = write(
+        tmp_path / "log.jsonl",
+        row(0, "granted", "a", token=1, until=T0_MS + 90_000),
+        row(1_000, "renewed", "a", token=1),
+        row(72_000, "granted", "b", token=2),
+    )
+
+    full, quick = both_ways(path, mapping())
+
+    assert rules(quick) == rules(full) == ["leases.one_live"]
 
 
 def test_plain_contacts_count_as_judged(tmp_path: Path) -> None:
