@@ -28,5 +28,5 @@ history under the same choices; a sample of runs is made twice to notice that.
     run, explore, workers     one run, many runs, on many cores
     search, states, exhaust   every run within a bound
     shrink, story, again      a finding made small, told, and run again
-    twins, fence              whether the search can find, and what must not escape it
+    twins, pairs, fence       whether the search can find, and what must not escape it
 """

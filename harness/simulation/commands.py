@@ -258,7 +258,8 @@ def twins(
     that hide each other. Each way has a second at first, and `--seconds` for a twin that escaped it.
     Exit status 1 if one escapes or the reference has a finding.
     """
-    from .twins import TwinCheck, run_twins
+    from .twins import TwinCheck
+    from .twins_told import run_twins
 
     check = TwinCheck(seconds=seconds, seed=seed, reference_schedules=reference_schedules)
     return run_twins(names, check, as_json=as_json)

@@ -9,15 +9,12 @@ that hides them from somebody who only counts mail, and pairs of twins that hide
 from __future__ import annotations
 
 import importlib
-import json
 import pkgutil
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import cycle, product
-
-import click
 
 from ..contract import Target, UsageError
 from ..judging import not_applicable, result_of
@@ -28,7 +25,7 @@ from .driver import Bounds, Chooser
 from .engine import SimulationEngine
 from .explore import Explorer, Plan
 from .fence import patched
-from .pairs import BROKEN, MASKS, PairFound, check_pair, pairs_with
+from .pairs import BROKEN, MASKS
 from .run import Runner
 from .search import KINDS, search
 from .strategies.pct import Pct
@@ -273,121 +270,12 @@ _LOOK: Mapping[str, Callable[[Twin, TwinCheck], Caught]] = {
 }
 
 
-def run_twins(names: Sequence[str], how: TwinCheck, *, as_json: bool) -> int:
-    """Check all twins, masked ones, pairs and the reference; print; the exit status."""
-    say = (lambda _: None) if as_json else click.echo
-    twins = load_twins(names)
-    clean = _reference(Twin(name="reference", target=REFERENCE, caught_by=()), how)
-    say(_HEAD)
-    rows, hidden, pairs = [], [], []
-    for twin in twins:
-        rows.append(check(twin, how))
-        say(_line(rows[-1]))
-    for twin in masked(twins):
-        hidden.append(check(twin, how, ("programs", "random", "pct")))
-        say(_line(hidden[-1]))
-    for pair in pairs_with(names):
-        pairs.append(check_pair(pair, seconds=how.seconds))
-        say(_pair_line(pairs[-1]))
-    every = [*rows, *hidden]
-    escaped = [
-        *(f"{row.twin.name} {row.twin.masks}" for row in every if not row.is_caught),
-        *(" and ".join(each.pair.names) for each in pairs if not each.is_caught),
-        *(f"{' and '.join(each.pair.names)}: not masked" for each in pairs if not each.is_masked),
-    ]
-    if as_json:
-        told = {"reference": asdict(clean), "twins": [_json(row) for row in every]}
-        click.echo(json.dumps(told | {"pairs": [_json_pair(each) for each in pairs]}))
-    else:
-        _summary(rows, hidden, pairs, escaped, clean)
-    return 1 if escaped or clean.rules else 0
-
-
-def _reference(reference: Twin, how: TwinCheck) -> Caught:
+def reference_is_clean(how: TwinCheck) -> Caught:
     """What rules say of the reference: nothing, or the harness is wrong."""
-    races = _races(reference, how)
+    races = _races(Twin(name="reference", target=REFERENCE, caught_by=()), how)
     if races.rules:
         return races
     plan = Plan(target=REFERENCE, schedules=how.reference_schedules, seed=how.seed)
     found = Explorer(load_target(REFERENCE), plan).run()
     rules = found.hits[0].rules if found.hits else ()
     return Caught(way="all", rules=tuple(rules), schedules=found.schedules, seconds=found.seconds)
-
-
-_HEAD = " ".join([f"{'twin':42}", *(f"{way:>15}" for way in WAYS), " first rule"])
-
-
-def _line(row: Row) -> str:
-    twin = row.twin
-    name = f"{twin.name} [{twin.policies[0]}]" if twin.masks else twin.name
-    cells = [f"{_cell(row.ways[way]) if way in row.ways else '':>15}" for way in WAYS]
-    if row.first is None:
-        rule = "ESCAPED"
-    elif row.is_caught:
-        rule = row.first.rules[0]
-    else:
-        rule = f"{row.first.rules[0]} (not {', '.join(twin.caught_by)})"
-    return f"{name:42} {' '.join(cells)}  {rule}"
-
-
-def _pair_line(found: PairFound) -> str:
-    alone = sum(each.schedules for each in found.alone.values())
-    rule = found.pair.rule if found.is_caught else "ESCAPED"
-    told = f"{found.both.schedules} / {found.both.seconds:.2f} s"
-    without = f"alone nothing in {alone}" if found.is_masked else "ALONE TOO"
-    return f"{' and '.join(found.pair.names):90} {told:>15}  {without:24}  {rule}"
-
-
-def _cell(caught: Caught) -> str:
-    if not caught.rules:
-        return f"- {caught.schedules}"
-    return f"{caught.schedules} / {caught.seconds:.2f} s"
-
-
-def _summary(
-    rows: Sequence[Row],
-    hidden: Sequence[Row],
-    pairs: Sequence[PairFound],
-    escaped: Sequence[str],
-    clean: Caught,
-) -> None:
-    every = [*rows, *hidden]
-    times = sorted(row.first.seconds for row in every if row.first is not None)
-    caught = sum(row.is_caught for row in rows)
-    behind = sum(row.is_caught for row in hidden)
-    both = sum(each.is_caught and each.is_masked for each in pairs)
-    click.echo(
-        f"\n{caught} of {len(rows)} twins caught, {behind} of {len(hidden)} behind a layer that hides "
-        f"them, {both} of {len(pairs)} pairs that hide each other"
-    )
-    if times:
-        click.echo(
-            f"first finding after {times[len(times) // 2]:.2f} s in the median, "
-            f"{times[-1]:.2f} s at worst"
-        )
-    for name in escaped:
-        click.echo(f"ESCAPED: {name}")
-    verdict = f"a finding of {', '.join(clean.rules)}" if clean.rules else "no finding"
-    click.echo(f"the reference: {verdict} in {clean.schedules:,} schedules")
-
-
-def _json(row: Row) -> dict[str, object]:
-    return {
-        "twin": row.twin.name,
-        "masked": row.twin.masks,
-        "caught": row.is_caught,
-        "ways": {way: asdict(caught) for way, caught in row.ways.items()},
-    }
-
-
-def _json_pair(found: PairFound) -> dict[str, object]:
-    return {
-        "twins": found.pair.names,
-        "rule": found.pair.rule,
-        "subject": found.pair.subject,
-        "why": found.pair.why,
-        "caught": found.is_caught,
-        "masked": found.is_masked,
-        "schedules": found.both.schedules,
-        "alone": {name: each.schedules for name, each in found.alone.items()},
-    }
