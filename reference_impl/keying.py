@@ -8,11 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from .identity import Identity, address_rules
+from .identity import Identity, InvalidAddress, address_rules
 
 DOMAINS_CACHED = 200_000
-PLAIN = re.compile(r"([A-Za-z0-9_-]{1,30}(?:\.[A-Za-z0-9_-]{1,30}){0,1})@([A-Za-z0-9.-]{1,100})")
-"""Addresses whose local part is valid whatever its domain, and ASCII, so that only case matters."""
+PLAIN = re.compile(
+    r"(?=[^@]{1,64}@)([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*(?:\+[A-Za-z0-9_-]+)?)"
+    r"@([A-Za-z0-9.-]{1,100}|[^\s@<>\"(),:;\\\[\]]{1,25})"
+)
+"""Addresses whose local part is valid whatever its domain, and ASCII, so that only case matters; with a
+domain that is ASCII, or so short that its ASCII form leaves room for the rest."""
 
 
 def key_function(aliases: Mapping[str, str]) -> Callable[[str], str]:
@@ -24,17 +28,17 @@ def key_function(aliases: Mapping[str, str]) -> Callable[[str], str]:
     Args:
         aliases: Domain to canonical domain.
     """
-    identity = Identity(address_rules(aliases=aliases))
-    domains: dict[str, tuple[str, bool]] = {}
+    rules = address_rules(aliases=aliases)
+    identity = Identity(rules)
+    domains: dict[str, str] = {}
 
-    def domain_of(domain: str) -> tuple[str, bool]:
-        """The canonical domain, and whether it ignores dots or tags."""
+    def canonical_of(domain: str) -> str:
+        """What the domain is reduced to; raises `InvalidAddress`."""
         known = domains.get(domain)
         if known is None:
             if len(domains) >= DOMAINS_CACHED:
                 domains.clear()
-            local, _, canonical = identity.work_out(f"a.b+c@{domain}").key.rpartition("@")
-            known = domains[domain] = (canonical, local != "a.b+c")
+            known = domains[domain] = identity.work_out(f"ab@{domain}").key.rpartition("@")[2]
         return known
 
     def key_of(address: str) -> str:
@@ -42,11 +46,16 @@ def key_function(aliases: Mapping[str, str]) -> Callable[[str], str]:
         match = PLAIN.fullmatch(address)
         if match is None:
             return identity.work_out(address).key
-        canonical, folds = domain_of(match[2])
+        try:
+            domain = canonical_of(match[2])
+        except InvalidAddress:
+            return identity.work_out(address).key  # says so of this address
         local = match[1].lower()
-        if folds:
-            return identity.work_out(address).key
-        return f"{local}@{canonical}"
+        if domain in rules.ignore_tags:
+            local = local.partition("+")[0]
+        if domain in rules.ignore_dots:
+            local = local.replace(".", "")
+        return f"{local}@{domain}"
 
     return key_of
 

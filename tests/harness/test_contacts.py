@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaserace.harness import contacts as module
@@ -173,7 +173,10 @@ def test_any_bytes_are_rows_and_never_a_crash(data: bytes) -> None:
         assert summary.rows == len(rows)
 
 
-LOCALS = st.from_regex(r"\A[A-Za-z0-9._+-]{1,12}\Z")
+LOCALS = st.one_of(
+    st.from_regex(r"\A[A-Za-z0-9._+-]{1,12}\Z"),
+    st.from_regex(r"\A[A-Za-z.]{55,70}(\+news)?\Z"),
+)
 DOMAINS = st.sampled_from(
     (
         "x.com",
@@ -187,10 +190,21 @@ DOMAINS = st.sampled_from(
         "x",
         "1.2.3.4",
         "x.com.",
+        "a_b.com",
+        "\u043f\u0440\u0438\u043c\u0435\u0440.\u0440\u0444",
+        "x\u3002com",
+        "ex\u00adample.com",
+        "\u212a.com",
+        "x..com",
+        f"{'a' * 60}.{'b' * 38}",
+        f"{'ü' * 20}.com",
+        "gmail.com.",
+        "[127.0.0.1]",
     )
 )
 
 
+@settings(max_examples=300, deadline=None)
 @given(local=LOCALS, domain=DOMAINS)
 def test_the_quick_way_to_a_key_agrees_with_the_full_rules(local: str, domain: str) -> None:
     """spec: I1, I2, I3."""
