@@ -153,7 +153,13 @@ class Ledger:
 
     def state(self) -> Hashable:
         """What further judgements depend on."""
-        return (self.jumped, tuple(self.people[name].picture() for name in sorted(self.people)))
+        cancels = [
+            (key, view.op.type, view.op.answer.get("state"))
+            for key, views in self.cancels.items()
+            for view in views
+        ]
+        people = tuple(self.people[name].picture() for name in sorted(self.people))
+        return (self.jumped, people, tuple(cancels))
 
     # -- forgetting ----------------------------------------------------------------------------
 

@@ -65,6 +65,12 @@ PROGRAMS = (
     "prog.ASXFXF.W",
     "prog.AS_6.AS_7",
     "prog.AS_6.AS_8",
+    "prog.ASR.YF",
+    "prog.YASR.Y",
+    "prog.iAS.iAS",
+    "prog.AiUi.AS",
+    "prog.ASrR.r",
+    "prog.ASXc.cAS",
 )
 """Clients that go on whatever they are answered."""
 
@@ -79,6 +85,8 @@ EXHAUSTIVE = (
     "prog.ASKP.O",
     "prog.ASC.AL",
     "prog.ASL_0.ASL_0",
+    "prog.AS.Y",
+    "prog.i.iAS",
 )
 """Short enough to be searched to the end."""
 

@@ -10,7 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..contract import Lease, Message, MessageKind
+from ..actor import EVERYONE
+from ..answers import event_to_json
+from ..contract import Endpoint, Lease, Message, MessageKind, Received
 from ..playbooks import draft
 from ..scenario import Seat
 
@@ -147,6 +149,35 @@ class Client:
         if self._message is not None:
             self._seat.call("lookup", self._contact, key=self._message.key)
 
+    def cancel_for_colleague(self) -> None:
+        """Y: take the first agent's first message back, sent or not (spec: X17)."""
+        first = draft(
+            run=self._run,
+            agent=self._first,
+            step="s1",
+            contact=self._contact,
+            address=self._address,
+            token=self._token,
+        )
+        self._seat.call("cancel", self._contact, key=first.key)
+
+    def receive(self) -> None:
+        """i: a webhook tells of the contact's opt-out, always the same one (spec: O4)."""
+        event = Received(
+            event_id=f"<{self._run}.1@inbound.example.org>",
+            sender=self._address,
+            body="Please unsubscribe me from this list.\n",
+        )
+        self._seat.call("receive", self._contact, event=event_to_json(event))
+
+    def retry_by_reply(self) -> None:
+        """r: the last message again, by the endpoint of replies (spec: K8)."""
+        self._again(endpoint=Endpoint.REPLY, refers_to="<question@customers.example.org>")
+
+    def clean_up(self) -> None:
+        """c: remove old rows (spec: K5)."""
+        self._seat.call("clean_up", EVERYONE)
+
     def suppress(self) -> None:
         """O: an opt-out."""
         self._suppress("opt-out")
@@ -237,6 +268,10 @@ LETTERS: Mapping[str, Callable[[Client], None]] = {
     "I": Client.unsuppress_itself,
     "J": Client.unfit,
     "D": Client.unfit_under_last_key,
+    "Y": Client.cancel_for_colleague,
+    "i": Client.receive,
+    "r": Client.retry_by_reply,
+    "c": Client.clean_up,
 }
 """Letters of a program and what each does."""
 
