@@ -220,6 +220,15 @@ def test_the_quick_way_to_a_key_agrees_with_the_full_rules(local: str, domain: s
         assert quick(address) == wanted
 
 
+def test_more_domains_than_are_kept_give_the_same_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("leaserace.reference_impl.keying.DOMAINS_CACHED", 2)
+    key_of = reference({})
+
+    keys = [key_of(f"Jane@x{number % 4}.com") for number in range(12)]
+
+    assert keys == [f"jane@x{number % 4}.com" for number in range(12)]
+
+
 def test_a_spelling_that_is_the_key_has_no_reason() -> None:
     assert reasons("jane@acme.com", "jane@acme.com") == ()
 
