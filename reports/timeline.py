@@ -6,6 +6,7 @@ The same history gives the same bytes: a fixed salt for ids, no date, no fonts b
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -35,6 +36,9 @@ STYLE: Any = {
     "figure.dpi": 100,
     "savefig.dpi": 150,
 }
+_UNITS = ((3_600_000, "hours"), (60_000, "minutes"), (1_000, "seconds"), (1, "milliseconds"))
+LEAST = 20
+"""Units a picture is long at least; else the next smaller one is taken."""
 _INK, _FAINT, _LANE = "#24292F", "#D0D7DE", "#F6F8FA"
 
 
@@ -324,8 +328,22 @@ class _Painter:
             axes.spines[side].set_visible(False)
         axes.grid(axis="x", color=_FAINT, lw=0.6, zorder=1)
         axes.set_axisbelow(True)
-        axes.set_xlabel("  ".join(["milliseconds", *self.notes()]), fontsize=8, color=_INK)
+        unit = self.unit()
+        axes.set_xlabel("  ".join([unit, *self.notes()]), fontsize=8, color=_INK)
         axes.set_title(_title(self.shown), loc="left", fontsize=10, pad=16, color=_INK)
+
+    def unit(self) -> str:
+        """Number the axis in what its length is best told in; the unit's name."""
+        from matplotlib.ticker import MultipleLocator
+
+        width_ms = self.shown.width
+        unit_ms, name = next(each for each in _UNITS if width_ms >= LEAST * each[0] or each[0] == 1)
+        if unit_ms > 1:
+            step = 10 ** math.floor(math.log10(width_ms / unit_ms / 2))
+            step *= next(each for each in (5, 2, 1) if width_ms / unit_ms >= each * step * 2)
+            self.axes.xaxis.set_major_locator(MultipleLocator(step * unit_ms))
+            self.axes.xaxis.set_major_formatter(lambda value, _: f"{value / unit_ms:,.0f}")
+        return name
 
     def notes(self) -> Iterator[str]:
         """What the image does not show."""

@@ -115,3 +115,20 @@ def test_repeated_conflicts_are_named_for_a_person() -> None:
     sentences = to_a_person(pictures(contention(3000)), limit=3)
     assert "times in a row" in sentences[0]
     assert sentences[-1].startswith("and ")
+
+
+@pytest.mark.parametrize(
+    ("length_ms", "unit"),
+    [(900, "milliseconds"), (45_000, "seconds"), (9_000_000, "minutes"), (200_000_000, "hours")],
+)
+def test_a_long_race_is_told_in_longer_units(length_ms: float, unit: str) -> None:
+    """An audit log covers hours; nobody reads them in milliseconds."""
+    log = Log("r")
+    log.acquire("a", 0, 1, 1)
+    log.op("a", "release", length_ms, length_ms + 1, {"answer": "Released", "token": 1}, token=1)
+
+    (picture,) = pictures(log.history()).values()
+    told = words(timeline_image(picture)).split()
+
+    assert unit in told
+    assert not [word for word in told if word.startswith("1e")]
