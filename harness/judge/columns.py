@@ -80,6 +80,7 @@ class Columns:
         core = (times, numbers, offsets, events, contacts, recipients)
         rows: list[Row] = list(zip(*core, *stored, strict=True))
         reader.seen.lines = numbers[-1]
+        reader.seen.fine += count
         reader.seen.add_all(times, chunk.number)
         if reader.absent:
             for name in [name for name, at in reader.absent.items() if any_there(columns[at])]:

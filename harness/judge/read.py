@@ -181,12 +181,14 @@ class Reader:
             try:
                 rows = row_of(found)
                 if not rows:
+                    seen.fine += 1
                     continue
                 t = to_ns(found[at_time])
             except (BadLine, NoTime) as error:
                 if problems.add(number, self._why(error, found)):
                     return
                 continue
+            seen.fine += 1
             seen.add(t, len(rows), number)
             for row in rows:
                 row[0], row[1], row[2] = t, number, offset
@@ -330,7 +332,7 @@ class Reader:
         Raises:
             UsageError: It names the first one.
         """
-        if names and self.seen.lines > self.problems.count:
+        if names and self.seen.fine:
             raise absent(self.path.name, names[0], self._paths[names[0]], self.seen.lines)
 
     def _named(self, name: str) -> str:

@@ -178,7 +178,7 @@ def _scan(  # noqa: PLR0917 - a step of `judge_log`
 
 def _check_fields(path: Path, mapping: Mapping, scanned: Scanned) -> None:
     """Refuse a mapping that names fields no line has; null everywhere is not absent."""
-    if mapping.lenient or scanned.seen.lines <= scanned.problems.count:
+    if mapping.lenient or not scanned.seen.fine:
         return
     wanted = wanted_fields(mapping)
     for name in scanned.absent:

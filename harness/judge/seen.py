@@ -14,6 +14,7 @@ class Seen(msgspec.Struct):
 
     Args:
         lines: How many lines there were.
+        fine: How many of them could be read, whatever they mean.
         rows: How many rows came of them.
         first_ns, last_ns: Earliest and latest time.
         begin_ns, end_ns: Time of the first and of the last row, as they stand in the file.
@@ -24,6 +25,7 @@ class Seen(msgspec.Struct):
     """
 
     lines: int = 0
+    fine: int = 0
     rows: int = 0
     first_ns: int = 0
     last_ns: int = 0
@@ -95,6 +97,7 @@ class Seen(msgspec.Struct):
         self.last_ns = max(self.last_ns, other.last_ns)
         self.resolution_ns = min(self.resolution_ns, other.resolution_ns)
         self.lines += other.lines
+        self.fine += other.fine
         self.rows += other.rows
 
 

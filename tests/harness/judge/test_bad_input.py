@@ -256,3 +256,11 @@ def test_what_a_log_says_is_data_and_never_run(tmp_path: Path) -> None:
 
     assert answer.outcome.verdict is Verdict.INVALID
     assert not (tmp_path / "pwned").exists()
+
+
+def test_rubbish_with_empty_lines_is_said_to_be_rubbish(tmp_path: Path) -> None:
+    """Not that a field is absent from lines that are none."""
+    path = write(tmp_path / "log.jsonl", b"\x00\xff", b"", b"", b"", b"\x80")
+
+    with pytest.raises(UsageError, match=r"log\.jsonl:1: not"):
+        judge_log(path, mapping(lenient=False), jobs=1)
