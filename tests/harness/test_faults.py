@@ -14,6 +14,7 @@ def test_the_kinds_are_the_words_of_the_history() -> None:
         "pause",
         "hold",
         "crash",
+        "store_crash",
         "lost_reply",
         "slow_reply",
         "skew",
