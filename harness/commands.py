@@ -167,8 +167,8 @@ def gate(
     """Run the races against a mailbox and say whether an agent may be added.
 
     First a broken copy of the reference (the canary) is fed to the same code and must be caught. Then
-    the six races and the quick ones of the others run on real processes, in their order, with one
-    agent more at a time. If race 1 or 2 fails, the others are not run: the system leaks.
+    the six races run on real processes, in their order, with one agent more at a time, and the quick
+    ones of the others with the most. If race 1 or 2 fails, the others are not run: the system leaks.
 
     With --agent an agent of yours is judged instead: beside one of ours it is given every answer of the
     protocol, and lost replies. With --target too, the six races come first.

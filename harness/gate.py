@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 LEAKS = "not run: the system leaks"
 CUT_OFF_MAX = 3
 """Races cut off by a deadline after which the rest is left out."""
+FURTHER = "beyond"
+"""Group of the races that the articles do not list (spec: X)."""
 FIRST_RACES = 2
 """Races that must hold before the others say anything (spec: T1)."""
 
@@ -278,21 +280,32 @@ def _variants(plan: Plan, scenario: Scenario) -> list[Variant]:
     return [each for each in scenario.variants if plan.variant in ("", each.name)]
 
 
+def _scenarios(plan: Plan, agents: int) -> list[Scenario]:
+    """The races to run with so many agents (spec: T2).
+
+    The six run again after each agent that is added, and so do a user's own. Unless every race is asked
+    for, the gate runs the further ones once, with the most agents.
+    """
+    most = agents == plan.agents[1]
+    all_of_them = most or plan.every or plan.command != "gate"
+    chosen = [each for each in plan.scenarios if all_of_them or each.group != FURTHER]
+    return [*chosen, *([contention(plan.seconds, plan.habits)] if plan.seconds else [])]
+
+
 def _count(plan: Plan) -> int:
     low, high = plan.agents
-    each = sum(len(_variants(plan, scenario)) for scenario in plan.scenarios)
-    return (high - low + 1) * (each + bool(plan.seconds))
+    return sum(
+        len(_variants(plan, scenario))
+        for agents in range(low, high + 1)
+        for scenario in _scenarios(plan, agents)
+    )
 
 
 def _one_more(run: _Run, agents: int) -> None:
     """All races with this many agents; the later ones only if the first two hold (spec: T1)."""
     plan = run.plan
     leaking: dict[str, None] = {}
-    scenarios = [
-        *plan.scenarios,
-        *([contention(plan.seconds, plan.habits)] if plan.seconds else []),
-    ]
-    for scenario in scenarios:
+    for scenario in _scenarios(plan, agents):
         for variant in _variants(plan, scenario):
             reason = run.stuck
             if leaking and scenario.number > FIRST_RACES and plan.command == "gate":

@@ -44,6 +44,7 @@ TRIES_MAX = 20
     ),
     masked_by="lease and fence, as long as one holder sends one message at a time",
     group="beyond",
+    quick=True,
 )
 def checked_at_once(race: Race) -> None:
     """Send different messages to one person at one time; count what passes."""

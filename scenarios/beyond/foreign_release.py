@@ -40,6 +40,7 @@ LONG = Settings(lease_s=60.0, cooldown_s=0.0)
     windows=(FOREIGN,),
     masked_by="agents that release once and in time",
     group="beyond",
+    quick=True,
 )
 def foreign_release(race: Race) -> None:
     """Release what another agent holds; the holder works on and nobody else is granted it."""

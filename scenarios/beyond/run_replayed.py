@@ -37,6 +37,7 @@ STEPS = 3
     windows=(AGAIN,),
     masked_by="a cooldown would refuse the second run's mail",
     group="beyond",
+    quick=True,
 )
 def run_replayed(race: Race) -> None:
     """Play a run of several sends, and play it again from its beginning."""

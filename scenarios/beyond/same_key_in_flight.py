@@ -49,6 +49,7 @@ PLAIN = Settings(lease_s=60.0, cooldown_s=0.0, store_deadline_s=1.0)
     ),
     masked_by="a cooldown would refuse the second try; tries that do not overlap would replay",
     group="beyond",
+    quick=True,
 )
 def same_key_in_flight(race: Race) -> None:
     """Try twice under one key, the second time while the first is under way; count the mail."""

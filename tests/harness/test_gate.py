@@ -97,6 +97,21 @@ def test_agents_are_added_one_at_a_time_and_all_races_run_again(run: Run) -> Non
     assert outcome.verdict is Verdict.VALID
 
 
+@pytest.mark.parametrize(("every", "numbers"), [(False, [3]), (True, [2, 3])])
+def test_races_of_x_run_with_the_most_agents_or_with_each_number_where_all_are_asked_for(
+    run: Run, every: bool, numbers: list[int]
+) -> None:
+    """spec: T2, X"""
+    chosen = [each for each in REGISTRY if each.id in ("cooldown_after_delivery", "look_alikes")]
+    outcome = run(REFERENCE, scenarios=chosen, agents=(2, 3), every=every)
+
+    by_agents = {race.scenario: set[int]() for race in outcome.races}
+    for race in outcome.races:
+        by_agents[race.scenario].add(race.agents)
+    assert by_agents == {"cooldown_after_delivery": {2, 3}, "look_alikes": set(numbers)}
+    assert outcome.verdict is Verdict.VALID
+
+
 def test_a_canary_that_is_caught_is_reported_with_its_rule_and_time(run: Run) -> None:
     outcome = run(REFERENCE, scenarios=six("skewed_renewal"), canaries=[FENCE_CANARY])
 
