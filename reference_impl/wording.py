@@ -15,6 +15,9 @@ _QUOTE_BEGINS = re.compile(
 _FIRST_LINES = 3
 _SUBJECT_READ = 200
 _LINE_READ = 500
+_BODY_READ = 2_000_000
+"""Nobody writes more by hand; what is larger is a quote or an attack."""
+_NEGATION_READ = 60
 _POLITE = r"(?:(?:please|kindly|hi|hello|just|now|thanks|thank you)[,.! ]*)*"
 _WHOLE = re.compile(
     rf"{_POLITE}(?:stop(?: it| this| all)?|unsubscribe(?: me)?|opt[ -]?out|opt me out|cancel|"
@@ -51,16 +54,20 @@ def asks_to_stop(subject: str, body: str) -> bool:
 def _own_lines(body: str) -> list[str]:
     """What the person wrote, up to a quote or a signature."""
     lines = []
-    for line in body.splitlines():
-        if _QUOTE_BEGINS.match(line.strip()[:_LINE_READ]):
+    for line in body[:_BODY_READ].splitlines():
+        stripped = line.strip()
+        if not stripped:
+            continue
+        if _QUOTE_BEGINS.match(stripped[:_LINE_READ]):
             break
-        lines.append(line)
+        lines.append(stripped)
     return lines
 
 
 def _says_so(text: str) -> bool:
     """A phrase that asks, unless it is said not to be wanted."""
-    return any(not _NEGATED.search(text[: found.start()]) for found in _PHRASE.finditer(text))
+    begins = (found.start() for found in _PHRASE.finditer(text))
+    return any(not _NEGATED.search(text[max(0, at - _NEGATION_READ) : at]) for at in begins)
 
 
 def _plain(line: str) -> str:

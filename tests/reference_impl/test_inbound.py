@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import email
 import re
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -322,3 +323,11 @@ def test_a_body_without_end_is_read_in_time() -> None:
     """spec: O4"""
     assert not asks_to_stop("x" * 1_000_000, "please " * 200_000)
     assert asks_to_stop("", "word " * 200_000 + "please stop emailing me")
+
+
+@pytest.mark.parametrize("piece", ["x", "\n", "> quoted\n", "I do not want to unsubscribe me. "])
+def test_a_body_of_thirty_million_characters_is_read_in_a_moment(piece: str) -> None:
+    """spec: O4: nobody keeps the mailbox busy with one message."""
+    begun = time.process_time()
+    assert not asks_to_stop("Re: Offer", piece * (30_000_000 // len(piece)))
+    assert time.process_time() - begun < 10.0
