@@ -51,7 +51,9 @@ class StoreDecides(Rule):
 
     name = "clock.store_decides"
     spec = ("L5", "L3", "L6")
-    hears = frozenset({"acquire", "renew", "suppress", "unsuppress", "override"})
+    hears = frozenset(
+        {"acquire", "renew", "suppress", "unsuppress", "override", "receive", "note_contact"}
+    )
     outcomes = frozenset({OpType.OK})
 
     def __init__(self, *args: Any) -> None:
@@ -134,7 +136,7 @@ class StoreDecides(Rule):
 def _store_time(view: View) -> tuple[int, bool]:
     """A store time of the answer in milliseconds (0 if none), and whether it is the store's now.
 
-    A suppression noted again may carry the time of the first note: no later than now.
+    A suppression or an event that is told again may carry the first time: no later than now.
     """
     answer = view.op.answer
     match view.op.f:

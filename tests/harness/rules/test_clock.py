@@ -88,6 +88,18 @@ def test_a_suppression_noted_again_may_carry_the_first_notes_time() -> None:
     assert tape.findings(StoreDecides)
 
 
+@pytest.mark.parametrize("f", ["receive", "note_contact"])
+def test_a_time_ahead_of_the_store_is_a_finding_in_any_answer(f: str) -> None:
+    """spec: L5, O4, C5."""
+    legal, illegal = Tape(), Tape()
+    for tape, ahead_ms in ((legal, -HOUR_MS), (illegal, HOUR_MS)):
+        tape.granted(SALES, 41)
+        op = tape.invoke(SUPPORT, f, event={"event_id": "<1@acme.com>", "sender": "jane"})
+        tape.ok(op, answer="Noted", at_ms=tape.now_ms + ahead_ms)
+    assert not legal.findings(StoreDecides)
+    assert illegal.findings(StoreDecides)
+
+
 def test_a_fault_that_moves_the_stores_clock_starts_the_bounds_anew() -> None:
     """spec: L5."""
     tape = Tape()
