@@ -77,11 +77,18 @@ class CleanUp:
 
     def _sweep(self, kind: type[Row], is_old: Callable[[Any, int], bool]) -> int:
         def remove(tx: Transaction, row: Row) -> bool:
-            if old := is_old(row, tx.now_ms):
+            if old := is_old(row, tx.now_ms) and not self._goes_on(tx, row):
                 tx.delete(kind, row.key)
             return old
 
         return self._step_through(kind, remove)
+
+    def _goes_on(self, tx: Transaction, row: Row) -> bool:
+        """A conflict is counted for as long as its lease lives, however often that is renewed (R2)."""
+        if not isinstance(row, ConflictRow):
+            return False
+        lease = tx.get(LeaseRow, row.key.rpartition(" ")[2])
+        return lease is not None and lease.token == row.token and lease.expires_at_ms > tx.now_ms
 
     def _shorten_timelines(self) -> int:
         def shorten(tx: Transaction, row: TimelineRow) -> bool:

@@ -69,6 +69,23 @@ def test_counters_and_the_list_stay_for_ever(desk: Desk) -> None:
     assert counts(desk) == {kind.__name__: 1 for kind in kept}
 
 
+def test_a_conflict_is_counted_as_long_as_its_lease_lives(desk: Desk) -> None:
+    """spec: R2, K5: also where rows are kept no longer than they must be."""
+    desk.policy = replace(desk.policy, keep_rows_s=0.0)
+    lease = desk.lease()
+    codes = []
+    for _ in range(3):
+        answer = desk.mailbox("support-01").acquire(JANE)
+        assert isinstance(answer, Refused)
+        codes.append(answer.code)
+        desk.clock.advance_ms(1000)
+        desk.mailbox("digest-01").clean_up()
+    assert codes == [Code.CONTACT_OWNED, Code.CONTACT_OWNED, Code.APPROVAL_REQUIRED]
+    desk.mailbox().release(JANE, lease.token)
+    desk.mailbox("digest-01").clean_up()
+    assert "ConflictRow" not in counts(desk)
+
+
 @pytest.mark.parametrize(("early_ms", "kept"), [(1, True), (0, False)])
 def test_a_key_is_kept_for_its_whole_window(desk: Desk, early_ms: int, kept: bool) -> None:
     """spec: K5, X15"""
