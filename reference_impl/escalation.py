@@ -27,8 +27,8 @@ class Escalation:
     def _row_key(self, contact: str) -> str:
         return f"{self._agent} {contact}"
 
-    def refuse(self, tx: Transaction, lease: LeaseRow) -> Refused:
-        """Refuse because of `lease`: `contact_owned`, then `approval_required` (spec: R1, R2)."""
+    def count(self, tx: Transaction, lease: LeaseRow) -> int:
+        """How often `lease` has refused the agent by now, this time included (spec: R2)."""
         row = tx.get(ConflictRow, self._row_key(lease.key))
         count = 1 + (row.count if row and row.token == lease.token else 0)
         tx.put(
@@ -36,7 +36,15 @@ class Escalation:
                 key=self._row_key(lease.key), token=lease.token, count=count, at_ms=tx.now_ms
             )
         )
+        return count
+
+    def refuse(self, lease: LeaseRow, count: int) -> Refused:
+        """Refuse because of `lease`: `contact_owned`, then `approval_required` (spec: R1, R2)."""
         return escalated(lease, count) if count >= self._after else contact_owned(lease)
+
+    def as_state(self, count: int) -> dict[str, int]:
+        """The count and the limit, for the audit log (spec: R3)."""
+        return {"conflicts": count, "escalate_after": self._after}
 
     def forget(self, tx: Transaction, contact: str) -> None:
         """The agent was granted the contact: the conflict is over."""

@@ -106,13 +106,14 @@ class Leases:
 
     def _conflict(self, tx: Transaction, standing: Standing, lease: LeaseRow) -> Refused:
         """Say who is in the way; a conflict is information (spec: R1)."""
-        refused = self._escalation.refuse(tx, lease)
+        count = self._escalation.count(tx, lease)
+        refused = self._escalation.refuse(lease, count)
         self._audit.refused(
             tx,
             refused,
             event="acquire",
             key=standing.contact,
-            state=standing.as_state(),
+            state={**standing.as_state(), **self._escalation.as_state(count)},
             token=lease.token,
         )
         return refused

@@ -16,6 +16,7 @@ from .load import Counted
 from .messages import Fit
 from .persons import Decide
 from .refusals import Explained
+from .repeats import Escalated
 from .sends import Arrived, MessageIdArrives, Once, StepsInOrder
 from .suppression import Wins
 from .tokens import CommitOrder, Rise, StaleNeverSends
@@ -47,6 +48,7 @@ ALL: tuple[type[Rule], ...] = (
     NoDoubleContact,
     StoreDecides,
     Explained,
+    Escalated,
     RefusalHasState,
     Expected,
     *AGENT_RULES,

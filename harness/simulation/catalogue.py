@@ -63,6 +63,7 @@ PROGRAMS = (
     "prog.ASBUSWWS.AWS_3",
     "prog.BUAS.W",
     "prog.ASXFXF.W",
+    "prog.A.AAAA",
     "prog.AS_6.AS_7",
     "prog.AS_6.AS_8",
     "prog.ASR.YF",

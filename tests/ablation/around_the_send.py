@@ -286,6 +286,23 @@ def without_all_reasons(target: Target) -> bool:
     return len(refused_twice_over(target)[1]) == 1
 
 
+def asked_thrice(target: Target) -> list[Code | None]:
+    """What an agent is told that meets one lease three times."""
+    bench = Bench(target)
+    bench.lease(A)
+    return [code_of(bench.box(B).acquire(JANE)) for _ in range(3)]
+
+
+@shows
+def without_conflict_count(target: Target) -> bool:
+    return asked_thrice(target)[-1] is Code.CONTACT_OWNED
+
+
+@shows
+def without_escalation(target: Target) -> bool:
+    return asked_thrice(target)[-1] is Code.CONTACT_OWNED
+
+
 @shows
 def without_audit_state(target: Target) -> bool:
     bench = Bench(target)

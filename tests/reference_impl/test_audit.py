@@ -49,7 +49,8 @@ def test_a_refusal_is_logged_with_the_state_that_explains_it(cooling_desk: Desk)
         "support-01",
         "sales-01",
     )
-    assert owned.state == {"fence": 1, "lease": stored}
+    counted = {"conflicts": 1, "escalate_after": desk.policy.escalate_after}
+    assert owned.state == {"fence": 1, "lease": stored, **counted}
     refused = desk.log("send")[-1]
     assert refused.decision == Code.SUPPRESSED
     assert refused.reasons == (Code.SUPPRESSED, Code.COOLDOWN_ACTIVE)
