@@ -24,7 +24,7 @@ from leaserace.harness.history import (
 )
 from leaserace.harness.rules.base import RaceInfo
 
-from .leases import LeaseCall, LeaseSpan, lease_spans
+from .leases import LeaseCall, LeaseCalls, LeaseSpan, lease_spans
 
 COOLDOWN, SUPPRESSION = "cooldown", "suppression"
 
@@ -205,7 +205,7 @@ class _Painter:
         self._senders: dict[str, tuple[str, str]] = {}
         self._seen: Counter[str] = Counter()
         self._texts: dict[str, str] = {}
-        self._lease_calls: list[LeaseCall] = []
+        self._lease_calls = LeaseCalls()
         self._suppressions: list[Operation] = []
 
     def feed(self, event: AnyEvent) -> None:

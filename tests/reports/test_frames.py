@@ -102,6 +102,16 @@ def test_numbers_that_fit_no_column_are_missing() -> None:
     assert pd.isna(made.decisions["token"][0])
 
 
+def test_times_beyond_all_measure_break_nothing() -> None:
+    """A broken history, or an answer that tells the store's time in another unit."""
+    log = Log("r")
+    odd = {"answer": "Lease", "token": 1, "granted_at_ms": 2**80, "expires_at_ms": -(2**70)}
+    log.op("a", "acquire", 1e20, 2e20, odd)
+    log.op("a", "release", 3e20, 4e20, {"answer": "Released", "token": 1}, token=1)
+
+    assert len(frames(log.history()).leases) == 1
+
+
 def test_csv_files_are_the_same_bytes_each_time(tmp_path: Path) -> None:
     """And read back as they were."""
     for name in ("one", "two"):
