@@ -22,15 +22,15 @@ class Escalated(Rule):
     ``escalate_after``. For one agent and one lease the count rises by one each time; a newer lease
     begins at one. From the limit on the answer is `approval_required`, and never before.
 
-    Legal, with a limit of 2::
+    Legal::
 
-        audit: support-01 acquire contact_owned,     state conflicts 1
-        audit: support-01 acquire approval_required, state conflicts 2
+        audit: support-01 acquire contact_owned,     state conflicts 1, escalate_after 2
+        audit: support-01 acquire approval_required, state conflicts 2, escalate_after 2
 
     Illegal::
 
-        audit: support-01 acquire contact_owned, state conflicts 1
-        audit: support-01 acquire contact_owned, state conflicts 1
+        audit: support-01 acquire contact_owned, state conflicts 1, escalate_after 2
+        audit: support-01 acquire contact_owned, state conflicts 1, escalate_after 2
     """
 
     name = "refusals.escalated"
