@@ -3,7 +3,7 @@
 A send that was withdrawn keeps what it had reserved, so everybody waits for the end of a cooldown
 that nothing has set (spec: S9).
 
-Caught by `refusals.explained`. Masked by: a cooldown of 0; sends that leave.
+Caught by `refusals.explained` or `leases.load_counted`. Masked by: a cooldown of 0; sends that leave.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class ClingingCooldown(Cooldown):
 twin = Twin(
     name="without_freed_cooldown",
     safeguard="proof that no message exists frees the reservation",
-    caught_by=("refusals.explained",),
+    caught_by=("refusals.explained", "leases.load_counted"),
     masked_by="a cooldown of 0; sends that leave",
     spec=("S9",),
 )
