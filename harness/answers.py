@@ -47,7 +47,8 @@ ALLOWED: Mapping[str, tuple[type, ...]] = {
 """Which answers each mailbox method may give."""
 
 _KINDS: Mapping[str, type] = {
-    kind.__name__: kind for kind in (Lease, Released, Sent, Found, Noted, Taken, Cleaned, Refused, NoReply)
+    kind.__name__: kind
+    for kind in (Lease, Released, Sent, Found, Noted, Taken, Cleaned, Refused, NoReply)
 }
 
 

@@ -36,7 +36,8 @@ def stopped_for_ever(race: Race) -> None:
 
 def main() -> None:
     """Run it; SIGTERM is an exception, as for the command line."""
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore it
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore them
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     engine = ProcessEngine("tests.support.process_targets:Toy", Path(sys.argv[1]))
     with contextlib.suppress(KeyboardInterrupt), terminated_as_exception(), engine:
         run(engine, stopped_for_ever)
