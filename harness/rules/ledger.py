@@ -284,12 +284,16 @@ def _end_suppress(_: Ledger, view: View) -> None:
 
 
 def _end_receive(_: Ledger, view: View) -> None:
-    """An opt-out in what a contact wrote is a suppression (spec: O4, C3)."""
-    op = view.op
+    """An opt-out in what a contact wrote is a suppression (spec: O4, C3).
+
+    Told of again it is no new one: what a person has cleared since then stays cleared.
+    """
+    op, person = view.op, view.person
     if op.type is OpType.FAIL or (op.type is OpType.OK and not op.answer.get("opted_out")):
-        _drop(view.person.bans, op)
+        _drop(person.bans, op)
     elif op.type is OpType.OK and not _is_late(view):
-        view.person.banned = op
+        if op.answer.get("first") or not person.lifts:
+            person.banned = op
 
 
 def _end_unsuppress(_: Ledger, view: View) -> None:

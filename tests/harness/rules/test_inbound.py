@@ -96,3 +96,15 @@ def test_an_opt_out_told_again_after_a_person_cleared_it_changes_nothing() -> No
     tape.ok(old, answer="Taken", key="k", first=True, opted_out=True, at_ms=3_000)
     tape.sent(SUPPORT)
     assert not tape.findings(Wins)
+
+
+def test_an_opt_out_told_again_may_have_been_cleared_by_a_call_without_a_reply() -> None:
+    """spec: C1, O4, S10: while nobody may have cleared it, a repeat is as good as the first."""
+    for is_cleared in (True, False):
+        tape = Tape()
+        tape.info(asked(tape, SALES), "reply_lost")
+        if is_cleared:
+            tape.info(tape.invoke(SALES, "unsuppress", person="grace"), "reply_lost")
+        taken(tape, SUPPORT, first=False, out=True)
+        tape.sent(SUPPORT)
+        assert bool(tape.findings(Wins)) is not is_cleared
