@@ -291,9 +291,10 @@ def _end_receive(_: Ledger, view: View) -> None:
     op, person = view.op, view.person
     if op.type is OpType.FAIL or (op.type is OpType.OK and not op.answer.get("opted_out")):
         _drop(person.bans, op)
-    elif op.type is OpType.OK and not _is_late(view):
-        if op.answer.get("first") or not person.lifts:
-            person.banned = op
+    elif (
+        op.type is OpType.OK and not _is_late(view) and (op.answer.get("first") or not person.lifts)
+    ):
+        person.banned = op
 
 
 def _end_unsuppress(_: Ledger, view: View) -> None:
