@@ -80,8 +80,8 @@ def layout_of(path: Path, head: Sequence[str], column: str) -> Layout:
         if column and alone != column.lower():
             raise UsageError(f"{path.name}:1: an address a line, so there is no column {column!r}")
         return Layout(header=alone in HEADERS or bool(column))
-    rows = list(csv.reader(lines, delimiter=delimiter))
-    names = [name.strip() for name in rows[0]]
+    rows = [row for row in _rows(lines, delimiter) if not isinstance(row, csv.Error)]
+    names = [name.strip() for name in rows[0]] if rows else []
     header = not any("@" in name for name in names)
     if column:
         if not header or column not in names:
@@ -91,7 +91,7 @@ def layout_of(path: Path, head: Sequence[str], column: str) -> Layout:
     counts = [
         sum("@" in row[place] for row in rows if len(row) > place) for place in range(len(names))
     ]
-    if not max(counts):
+    if not max(counts, default=0):
         raise UsageError(f"{path.name}: no column holds addresses; name it with --column")
     return Layout(delimiter=delimiter, place=counts.index(max(counts)), header=header)
 
@@ -114,20 +114,26 @@ def _cells(
         nonlocal last
         for number, text in lines:
             last = number
-            yield text.replace("\0", "\ufffd") + "\n"
+            yield text + "\n"
 
+    for row in _rows(texts(), delimiter):
+        if isinstance(row, csv.Error):
+            yield last, f"\ufffd not CSV: {row}"
+        elif len(row) > place and row[place].strip():
+            yield last, row[place][:ADDRESS_MAX]
+
+
+def _rows(lines: Iterable[str], delimiter: str) -> Iterator[list[str] | csv.Error]:
+    """Row by row; where one is none, what is wrong with it."""
     csv.field_size_limit(1 << 24)
-    reader = csv.reader(texts(), delimiter=delimiter)
+    reader = csv.reader((line.replace("\0", "\ufffd") for line in lines), delimiter=delimiter)
     while True:
         try:
-            row = next(reader)
+            yield next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            yield last, f"\ufffd not CSV: {error}"
-            continue
-        if len(row) > place and row[place].strip():
-            yield last, row[place][:ADDRESS_MAX]
+            yield error
 
 
 __all__ = ["addresses", "layout_of"]

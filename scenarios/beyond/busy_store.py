@@ -29,7 +29,6 @@ HELD = "an opt-out came while another agent held the store"
     windows=(HELD,),
     masked_by="a store that is never busy",
     group="beyond",
-    quick=True,
 )
 def busy_store(race: Race) -> None:
     """Stop an agent inside its transaction, opt out meanwhile, and see what the answer was worth."""

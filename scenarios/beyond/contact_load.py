@@ -34,7 +34,6 @@ COUNTED = "a renewal told of messages of other agents"
     windows=(COUNTED,),
     masked_by="agents that each keep their own count",
     group="beyond",
-    quick=True,
 )
 def contact_load(race: Race) -> None:
     """Each agent in turn claims, is told the load, sends and releases."""

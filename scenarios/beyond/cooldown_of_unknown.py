@@ -33,7 +33,6 @@ PLAIN = Settings(lease_s=60.0, cooldown_s=60.0, transport_timeout_s=0.3)
     windows=(HANDED_ON,),
     masked_by="a lease that is still held; a transport that always answers",
     group="beyond",
-    quick=True,
 )
 def cooldown_of_unknown(race: Race) -> None:
     """Fail before or after the effect, hand the contact on, and write."""

@@ -50,7 +50,6 @@ PLAIN = Settings(lease_s=60.0, cooldown_s=0.0)
     windows=(DRIFTED,),
     masked_by="callers that make the key in code; a cooldown where the key should have held",
     group="beyond",
-    quick=True,
 )
 def drifting_key(race: Race) -> None:
     """Lose the reply of the first try, then retry under the key as the model writes it now."""

@@ -37,7 +37,6 @@ FRESH = "the retry came under a new key"
     windows=(FRESH,),
     masked_by="a lease that is still held by another would refuse the retry",
     group="beyond",
-    quick=True,
 )
 def fresh_key_per_call(race: Race) -> None:
     """Lose the reply, start over as a new run does, and send the same text under a new key."""

@@ -41,7 +41,6 @@ LATE = "an older event was told after a newer one"
     windows=(LATE,),
     masked_by="a cooldown or an expired lease would refuse the send for another reason",
     group="beyond",
-    quick=True,
 )
 def late_event(race: Race) -> None:
     """Suppress; clear, or complain; tell of an older event; send."""

@@ -32,7 +32,6 @@ LETTERS = {"cyrillic o": ("oleg", "\u043eleg"), "digit one": ("leo", "1eo")}
     windows=(ALIKE,),
     masked_by="contact data in which no two addresses look alike",
     group="beyond",
-    quick=True,
 )
 def look_alikes(race: Race) -> None:
     """Claim both, by two agents, and put one on the list."""

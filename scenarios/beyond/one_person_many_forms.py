@@ -45,7 +45,6 @@ ALIASES = frozenset({Capability.ALIASES})
     windows=(ASKED,),
     masked_by="contact data that knows one form of each person only",
     group="beyond",
-    quick=True,
 )
 def one_person_many_forms(race: Race) -> None:
     """Claim in one form, meet it in the other; list in one form, send to the other."""

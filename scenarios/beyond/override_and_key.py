@@ -53,7 +53,6 @@ BOTH = "a completed key came back while an override held"
     windows=(BOTH,),
     masked_by="a cooldown without an override refuses what a lost key would let through",
     group="beyond",
-    quick=True,
 )
 def override_and_key(race: Race) -> None:
     """Send, override, send the same again, then what the override was given for."""

@@ -31,7 +31,6 @@ OWNED = (Code.CONTACT_OWNED, Code.APPROVAL_REQUIRED)
     windows=(BOTH,),
     masked_by="a cooldown that no override skips would refuse the send for another reason",
     group="beyond",
-    quick=True,
 )
 def override_and_lease(race: Race) -> None:
     """Lose the lease, be let through by a person, and try to claim and to send."""

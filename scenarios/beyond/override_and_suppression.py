@@ -41,7 +41,6 @@ PLAIN = Settings(lease_s=60.0, cooldown_s=0.0)
     windows=(BOTH,),
     masked_by="a cooldown, for which the override is used up before the second look",
     group="beyond",
-    quick=True,
 )
 def override_and_suppression(race: Race) -> None:
     """List and override one person, in either order, and send."""

@@ -38,7 +38,6 @@ ASKED = "an override was asked for inside a cooldown"
     windows=(ASKED,),
     masked_by="a lease that is still held by another would refuse the send",
     group="beyond",
-    quick=True,
 )
 def override_skips_cooldown(race: Race) -> None:
     """Set a cooldown, hand the contact on, override, send twice."""

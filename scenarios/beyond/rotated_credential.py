@@ -32,7 +32,6 @@ ROTATED = "the retry came from another credential with a lease of its own"
     windows=(ROTATED,),
     masked_by="a cooldown; one agent that makes every retry itself",
     group="beyond",
-    quick=True,
 )
 def rotated_credential(race: Race) -> None:
     """Each further agent takes the contact over and makes the retry as its own."""

@@ -103,6 +103,8 @@ def test_a_target_that_sleeps_is_refused_in_one_line(tmp_path: Path) -> None:
             explore,
             "--target",
             "tests.support.sim_targets:sleeping",
+            "--subject",
+            "prog.A.A",
             "--schedules",
             "5",
             "--report",
