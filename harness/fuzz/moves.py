@@ -34,7 +34,8 @@ LENGTHS_REAL = {
 }
 """Lengths that can be waited for."""
 SKEWS_S = (3600, -3600, 90, -90)
-AGENTS_MAX, CONTACTS_MAX = 4, 2
+AGENTS_MAX, CONTACTS_MAX = 4, 3
+"""With three contacts one can bounce while two agents hold the others."""
 CODES_MAX = 2**24 - 1
 """Above 24 bits Hypothesis prefers small numbers."""
 
@@ -66,7 +67,7 @@ class Draw:
 _MASK = 2**64 - 1
 
 PLACES = range(60)
-CONTACTS = (0, 0, 0, 1)
+CONTACTS = (0, 0, 0, 1, 2)
 SPELLINGS = (0, 0, 1, 2)
 TOKENS = (Token.OWN, Token.OWN, Token.OWN, Token.FIRST, Token.OTHERS)
 SEND_TOKENS = (*(Token.OWN,) * 9, Token.FIRST, Token.OTHERS, Token.NONE)
@@ -100,12 +101,13 @@ WHO_CLEARS = (PERSON, PERSON, PERSON, AGENT)
 
 def shape_of(draw: Draw, lengths: Mapping[str, tuple[float, ...]]) -> Shape:
     """What a run is made of."""
+    breaker = draw.of((0, 0, 0, 0, 0, 1))
     return Shape(
         agents=draw.of((2, 2, 2, 3, AGENTS_MAX)),
-        contacts=draw.of((1, 1, CONTACTS_MAX)),
+        contacts=CONTACTS_MAX if breaker else draw.of((1, 1, 2)),
         replicas=draw.of((0, 1)),
         **{name: draw.of(values) for name, values in lengths.items()},
-        breaker=draw.of((0, 0, 0, 0, 0, 1)),
+        breaker=breaker,
     )
 
 
@@ -255,7 +257,9 @@ def follow(stage: Stage, draw: Draw) -> Step | None:
     is_stuck = isinstance(stage.last, Refused) and stage.last.code is Code.STORE_BUSY
     standing = [hand.open.step.verb for hand in hands if hand.open]
     is_sending = bool({Verb.SEND, Verb.RETRY} & set(standing))
-    is_back = bool(stage.told) and stage.told[-1].step.verb in {Verb.RESTART, Verb.CRASH_STORE}
+    last = stage.told[-1].step if stage.told else None
+    is_back = last is not None and last.verb in _BACK
+    is_late = last is not None and last.verb is Verb.TIME and last.option.startswith(_LATE)
     is_twice = bool(_replicas(stage, _seats(stage, lambda hand: hand.is_free)))
     hurry = 15 if stage.has_breaker and stage.has_delivered else 1
     weights = {
@@ -274,9 +278,16 @@ def follow(stage: Stage, draw: Draw) -> Step | None:
         Verb.CLEAR: hurry + 2 if stage.is_listed and Capability.SUPPRESS in can else 0,
         Verb.RESUME: (30 if is_stuck else 4) if standing else 0,
         Verb.RESTART: 14 if any(hand.is_dead for hand in hands) else 0,
+        Verb.CLEAN_UP: 15 if is_late and Capability.CLEAN_UP in can else 0,
     }
     verbs = [verb for verb, weight in weights.items() for _ in range(weight)]
     return step_of(draw.of(verbs), stage, draw) if verbs else None
+
+
+_BACK = frozenset({Verb.RESTART, Verb.CRASH_STORE, Verb.CLEAN_UP})
+"""After these a message of before is tried again."""
+_LATE = (Moment.WINDOW.value, Moment.DAYS.value)
+"""Moments after which rows may be old."""
 
 
 __all__ = [

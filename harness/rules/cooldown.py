@@ -81,9 +81,10 @@ class BindsAll(_Cooling):
     def _leaves(self, close: list[View], view: View) -> int:
         """How many of these may have skipped the cooldown of another: one for each override (spec: C4).
 
-        All of them have to lie inside one cooldown, or each override may have served twice.
+        All of them have to lie inside one cooldown, or each override may have served twice. It may have
+        served whichever of them ended last, though `view` settled before that one.
         """
-        end = view.op.end or FOREVER
+        end = max(each.op.end or FOREVER for each in (*close, view))
         overrides = sum(override.begin < end for override in view.person.overrides)
         if not overrides:
             return 0

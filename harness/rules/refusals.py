@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..contract import Code, SendState
+from ..faults import Behaviour
 from ..history import DeliveryEvent, FaultEvent, Operation, OpType
 from ..kit import REPLY_LOST
 from ..verdict import Finding
@@ -64,7 +65,10 @@ class Explained(Rule):
         self._disturbed = False
 
     def struck(self, event: FaultEvent) -> Iterable[Finding]:
-        self._disturbed = self._disturbed or event.fault in _TRANSPORT_FAULTS
+        refuses = event.detail.get("behaviour") == Behaviour.REFUSE  # an answer as sure as a yes
+        self._disturbed |= (
+            event.phase == "begin" and event.fault in _TRANSPORT_FAULTS and not refuses
+        )
         return ()
 
     def delivered(self, event: DeliveryEvent, intent: Intent | None) -> Iterable[Finding]:

@@ -192,10 +192,11 @@ class Tape:
             )
         )
 
-    def fault(self, fault: str, agent: str = "", phase: str = "begin") -> None:
+    def fault(self, fault: str, agent: str = "", phase: str = "begin", **detail: Any) -> None:
         """One instant of a fault."""
+        id_ = f"{fault}:{agent}"
         self.events.append(
-            FaultEvent(t=self._t(), agent=agent, fault=fault, phase=phase, id=f"{fault}:{agent}")
+            FaultEvent(t=self._t(), agent=agent, fault=fault, phase=phase, id=id_, detail=detail)
         )
 
     def mark(self, name: str, **data: Any) -> None:

@@ -72,8 +72,11 @@ NOT_DRAWN = {
     "without_opt_out_check": "messages have no further headers",
     "without_recipient_in_fingerprint": "no two persons are written to under one key",
     "without_end_of_claims": "that something never ends shows in a race only",
+    "without_shared_halt": "a send between two that were halted comes once in tens of thousands of runs",
+    "without_kept_unknown": "unknown, old, cleaned up, tried again: once in some thousand runs",
 }
-"""Twins the machine's words can't tell from the reference, and why; the simulator catches them."""
+"""Twins the machine's words can't tell from the reference, or seldom, and why; the simulator catches
+them."""
 
 
 @pytest.mark.slow

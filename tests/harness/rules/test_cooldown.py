@@ -217,6 +217,19 @@ def test_one_override_lets_one_send_skip_the_cooldown() -> None:
     assert finding.rule == "cooldown.binds_all"
 
 
+def test_an_override_may_serve_a_send_that_is_still_under_way() -> None:
+    """spec: C4, S10: the first send is judged when all that overlapped it is over."""
+    tape = _tape()
+    claim = tape.invoke(SUPPORT, "acquire")
+    tape.sent(SALES)
+    tape.noted(DIGEST, "override")
+    second = tape.invoke(SALES, "send", intent="i2")
+    tape.delivery("i2")
+    tape.fail(claim, "contact_owned")
+    tape.accept(second)
+    assert not tape.findings(BindsAll)
+
+
 def test_as_many_sends_skip_the_cooldown_as_there_are_overrides() -> None:
     """spec: C4."""
     tape = _tape()

@@ -452,10 +452,14 @@ def test_a_transport_that_may_not_have_answered_explains_unknown(how: str) -> No
     assert not tape.findings(Explained)
 
 
-def test_unknown_although_the_transport_answered_is_a_finding() -> None:
-    """spec: S8."""
+@pytest.mark.parametrize("refuses", [False, True])
+def test_unknown_although_the_transport_answered_is_a_finding(refuses: bool) -> None:
+    """spec: S8, S9: a refusal is an answer too."""
     tape = Tape()
     tape.fault("lost_reply")
+    if refuses:
+        tape.fault("transport", behaviour="refuse")
+        tape.fault("transport", phase="end")
     tape.delivery()
     _unknown(tape)
     assert "the transport answered and no earlier outcome is unknown" in _said(tape)
