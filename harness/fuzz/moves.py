@@ -258,6 +258,7 @@ def follow(stage: Stage, draw: Draw) -> Step | None:
     standing = [hand.open.step.verb for hand in hands if hand.open]
     is_sending = bool({Verb.SEND, Verb.RETRY} & set(standing))
     last = stage.told[-1].step if stage.told else None
+    is_unknown = isinstance(stage.last, Refused) and stage.last.code is Code.SEND_STATUS_UNKNOWN
     is_back = last is not None and last.verb in _BACK
     is_late = last is not None and last.verb is Verb.TIME and last.option.startswith(_LATE)
     is_twice = bool(_replicas(stage, _seats(stage, lambda hand: hand.is_free)))
@@ -267,10 +268,10 @@ def follow(stage: Stage, draw: Draw) -> Step | None:
         Verb.RENEW: 1 if has_leases else 0,
         Verb.RELEASE: 2 if has_leases else 0,
         Verb.SEND: (20 if stage.has_breaker else 6) if Capability.SEND in can else 0,
-        Verb.RETRY: (60 if is_twice else 18 if is_back else 6 if is_sending else 4)
+        Verb.RETRY: (60 if is_twice else 18 if is_back or is_late else 6 if is_sending else 4)
         if stage.drafts
         else 0,
-        Verb.LOOKUP: 1 if stage.drafts and Capability.LOOKUP in can else 0,
+        Verb.LOOKUP: (10 if is_unknown else 1) if stage.drafts and Capability.LOOKUP in can else 0,
         Verb.CANCEL: (2 if is_sending else 1) if stage.drafts and Capability.CANCEL in can else 0,
         Verb.RECEIVE: 1 if Capability.INBOUND in can else 0,
         Verb.TIME: (5 if is_sending and is_held else 2) if stage.moments else 0,
@@ -284,7 +285,7 @@ def follow(stage: Stage, draw: Draw) -> Step | None:
     return step_of(draw.of(verbs), stage, draw) if verbs else None
 
 
-_BACK = frozenset({Verb.RESTART, Verb.CRASH_STORE, Verb.CLEAN_UP})
+_BACK = frozenset({Verb.RESTART, Verb.CRASH_STORE, Verb.CLEAN_UP, Verb.LOOKUP})
 """After these a message of before is tried again."""
 _LATE = (Moment.WINDOW.value, Moment.DAYS.value)
 """Moments after which rows may be old."""
