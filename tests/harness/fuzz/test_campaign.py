@@ -82,9 +82,10 @@ them."""
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({each.name for each in twins()} - set(NOT_DRAWN)))
 def test_every_twin_is_found(name: str) -> None:
-    result = campaign(f"leaserace.reference_impl.broken.{name}:target", 4_000)
+    """Three campaigns, since one may linger where its first runs led it."""
+    target = f"leaserace.reference_impl.broken.{name}:target"
 
-    assert result.case is not None
+    assert any(campaign(target, 2_500, seed=seed).case is not None for seed in (1, 2, 3))
 
 
 def test_the_same_seed_draws_the_same() -> None:
