@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP
 
 from leaserace.harness.clocks import SystemClock
 from leaserace.harness.contract import (
@@ -28,6 +29,7 @@ from leaserace.harness.contract import (
     Sent,
     Settings,
 )
+from leaserace.harness.sink_search import searchable
 from leaserace.reference_impl.target import ReferenceTarget
 from leaserace.reference_impl.transports.smtp import SmtpTransport
 from tests.reference_impl.desk import JANE, Desk
@@ -73,16 +75,39 @@ def hang_up(server: Any) -> str:
     return "250 never seen"
 
 
+class Asked(Controller):
+    """A server that can be asked for a message."""
+
+    def factory(self) -> SMTP:
+        """What serves one connection."""
+        return searchable(self.handler, lambda each: each == MAIL.message_id, "mail.example.com")()
+
+
 @contextmanager
-def serving(inbox: Inbox, **options: Any) -> Iterator[SmtpTransport]:
+def serving(
+    inbox: Inbox, *, kind: type[Controller] = Controller, search: bool = False, **options: Any
+) -> Iterator[SmtpTransport]:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    controller = Controller(inbox, hostname="127.0.0.1", port=port, **options)
+    controller = kind(inbox, hostname="127.0.0.1", port=port, **options)
     controller.start()
     try:
-        yield SmtpTransport("127.0.0.1", port, TIMEOUT_S)
+        yield SmtpTransport("127.0.0.1", port, TIMEOUT_S, search=search)
     finally:
         controller.stop()
+
+
+@pytest.mark.parametrize(
+    ("kind", "search", "here", "elsewhere"),
+    [(Asked, True, True, False), (Asked, False, None, None), (Controller, True, None, None)],
+)
+def test_a_server_that_offers_it_is_asked_for_a_message(
+    kind: type[Controller], search: bool, here: bool | None, elsewhere: bool | None
+) -> None:
+    """spec: S9, K10: silence and a server that can't be asked settle nothing."""
+    with serving(Inbox(), kind=kind, search=search) as transport:
+        assert transport.find(MAIL.message_id) is here
+        assert transport.find("<another@mailbox.example.com>") is elsewhere
 
 
 def test_a_message_that_is_taken_is_taken_once() -> None:
