@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,11 +29,13 @@ NAMES = st.text(st.sampled_from("ab:%~ "), min_size=1, max_size=4).filter(
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-def own(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> Store:
+def own(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> Iterator[Store]:
     """The application's own store."""
     folder = tmp_path / "application"
     folder.mkdir()
-    return make_store(request.param, folder, clock)
+    store = make_store(request.param, folder, clock)
+    yield store
+    store.close()
 
 
 def daily(desk: Desk, **fields: str) -> Message:
