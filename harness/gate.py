@@ -346,13 +346,11 @@ def _feed_canary(
     variant = next(each for each in scenario.variants if each.name == canary.variant)
     run = open_engine(canary.target, folder).run(scenario, variant, agents=2)
     result = _told(canary.agent).judge(run, "") if canary.agent else result_of(run)[0]
-    rules = [finding.rule for finding in result.findings]
-    return CanaryResult(
+    return CanaryResult.of(
+        result,
         twin=canary.twin,
         rule=canary.rule,
-        caught=result.verdict is Verdict.INVALID and canary.rule in rules,
         seconds=time.monotonic() - started,
-        detail=result.findings[0].message if result.findings else result.reason,
         is_agent=bool(canary.agent),
     )
 

@@ -38,6 +38,21 @@ class CanaryResult:
     detail: str = ""
     is_agent: bool = False
 
+    @classmethod
+    def of(
+        cls, result: RaceResult, *, twin: str, rule: str, seconds: float, is_agent: bool = False
+    ) -> CanaryResult:
+        """Whether the race caught it, by the rule that must; fields as in the class."""
+        caught = any(finding.rule == rule for finding in result.findings)
+        return cls(
+            twin=twin,
+            rule=rule,
+            caught=result.verdict is Verdict.INVALID and caught,
+            seconds=seconds,
+            detail=result.findings[0].message if result.findings else result.reason,
+            is_agent=is_agent,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contention:

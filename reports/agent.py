@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from leaserace.harness.outcome import AgentAnswer, AgentReport, RunOutcome
+from leaserace.harness.terminal import plain_box
 from leaserace.harness.verdict import Verdict
 
 from .text import count, listed, markdown, visible
@@ -82,7 +83,7 @@ def _table(report: AgentReport, width: int) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from .table import STYLE, plain_box
+    from .table import STYLE
 
     wide = width >= WIDE
     table = Table(box=plain_box(), show_edge=False, pad_edge=False, expand=True)

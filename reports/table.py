@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
 from leaserace.harness.outcome import RunOutcome
+from leaserace.harness.terminal import console_for, drawn, plain_box
 from leaserace.harness.verdict import Verdict
 
 from .agent import print_agent, without_agent
@@ -14,7 +14,6 @@ from .rows import Row, canary_sentence, headline, rows, verdict_sentences
 from .text import listed, visible
 
 if TYPE_CHECKING:
-    from rich.box import Box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -26,7 +25,6 @@ MASKS_MAX = 8
 """Races above which masks are told of those only that failed or are unknown; files tell all."""
 _DOUBTED = (Verdict.INVALID, Verdict.UNKNOWN)
 
-_RULE_UNDER_HEAD = "\n".join(["    ", "    ", " -- ", "    ", "    ", "    ", "    ", "    "])
 
 STYLE = {
     Verdict.VALID: "green",
@@ -48,7 +46,7 @@ def table_text(
         colour: Use colours; off in a pipe.
         every_variant: One line a race, also where all variants ended alike.
     """
-    console = _console(max(40, width), colour=colour)
+    console = console_for(max(40, width), colour=colour)
     lines = rows(shown(without_agent(outcome)), every_variant=every_variant)
     canary = outcome.canary
     if canary or outcome.command == "gate":
@@ -64,32 +62,7 @@ def table_text(
     for sentence in verdict_sentences(outcome):
         console.print(sentence)
     _print_gaps(console, outcome)
-    file = console.file
-    assert isinstance(file, io.StringIO)
-    return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
-
-
-def _console(width: int, *, colour: bool) -> Console:
-    from rich.console import Console
-
-    return Console(
-        file=io.StringIO(),
-        width=width,
-        force_terminal=colour,
-        no_color=not colour,
-        color_system="standard" if colour else None,
-        markup=False,
-        highlight=False,
-        emoji=False,
-        legacy_windows=False,
-    )
-
-
-def plain_box() -> Box:
-    """No lines but the one under the headers."""
-    from rich.box import Box
-
-    return Box(_RULE_UNDER_HEAD, ascii=True)
+    return drawn(console)
 
 
 def _table(lines: list[Row], width: int, noun: str) -> Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,13 +11,13 @@ from ..faults import FaultKind, Phase
 from ..history import AnyEvent, FaultEvent, History, MarkEvent
 from ..judging import result_of
 from ..outcome import AgentAnswer, AgentReport
+from ..rules.agents import habit_in
 from ..verdict import Finding, RaceResult, Verdict
 from .playing import END
 from .races import SITUATIONS, agent_scenario
 from .told import judged, rules_for
 
 _OURS = "leaserace.harness.agents.ours"
-_HABIT = re.compile(r"shows the habit ([a-z-]+)")
 
 CANARY_AGENTS = (
     ("uuid-per-call", f"{_OURS}:uuid_per_call", "lost_send"),
@@ -91,8 +90,7 @@ def _until_cut_off(history: History) -> Iterator[AnyEvent]:
 
 def habits_in(findings: Sequence[Finding]) -> set[str]:
     """Habits that findings name."""
-    found = (_HABIT.search(finding.message) for finding in findings)
-    return {match[1] for match in found if match}
+    return {habit for habit in map(habit_in, findings) if habit}
 
 
 def merged(answers: Sequence[AgentAnswer]) -> Verdict:

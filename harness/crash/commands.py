@@ -21,7 +21,6 @@ from ..history import History
 from ..judging import result_of
 from ..outcome import CanaryResult, RunOutcome
 from ..scenario import Scenario, Variant
-from ..verdict import Verdict
 from ..watcher import Watcher
 from .campaign import CANARY, RANDOM, Campaign, crash_scenario
 from .tally import Row, figures, table, tally
@@ -189,13 +188,8 @@ def _feed_canary(asked: Asked, stack: contextlib.ExitStack) -> CanaryResult | No
     folder.mkdir()
     engine = _engine(asked, stack, twin.target, folder)
     result, _ = result_of(engine.run(asked.plan.scenarios[0], CANARY, agents=2, rounds=1))
-    rules = [finding.rule for finding in result.findings]
-    return CanaryResult(
-        twin=twin.twin,
-        rule=twin.rule,
-        caught=result.verdict is Verdict.INVALID and twin.rule in rules,
-        seconds=time.monotonic() - started,
-        detail=result.findings[0].message if result.findings else result.reason,
+    return CanaryResult.of(
+        result, twin=twin.twin, rule=twin.rule, seconds=time.monotonic() - started
     )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ..terminal import console_for, drawn, plain_box
 from .cell import Cell
 from .matrix import Matrix
 from .names import ALL_ON, ALONE, NO_DRAFT, NONE_ON, THREE_ON, WITHOUT, Layer, Layout
@@ -18,7 +18,6 @@ SHORT = {
     Layer.CHECKPOINTS.value: "checkp.",
     NO_DRAFT.name: "no draft",
 }
-_RULE_UNDER_HEAD = "\n".join(["    ", "    ", " -- ", "    ", "    ", "    ", "    ", "    "])
 TOGETHER = (NO_DRAFT, THREE_ON, ALL_ON)
 _HOLDS = {True: ("holds ", "green"), False: ("FAILS ", "bold red"), None: ("-     ", "dim")}
 
@@ -31,7 +30,7 @@ def table_text(found: Matrix, *, width: int = 100, colour: bool = False) -> str:
         width: Columns of the terminal.
         colour: Use colours; off in a pipe.
     """
-    console = _console(max(60, width), colour=colour)
+    console = console_for(max(60, width), colour=colour)
     for line in _head(found):
         console.print(line)
     _print(console, found, "one layer alone, then together", (NONE_ON, *ALONE, *TOGETHER))
@@ -41,9 +40,7 @@ def table_text(found: Matrix, *, width: int = 100, colour: bool = False) -> str:
     for claim in found.claims:
         word, style = _HOLDS[claim.holds]
         console.print(f"{word} {claim.text} ({claim.spec}): {claim.shown}", style=style)
-    file = console.file
-    assert isinstance(file, io.StringIO)
-    return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
+    return drawn(console)
 
 
 def _head(found: Matrix) -> Iterator[str]:
@@ -94,11 +91,10 @@ def _grid(
     title: str,
     columns: Sequence[tuple[str, Callable[[Matrix, str], float]]],
 ) -> None:
-    from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(box=box.Box(_RULE_UNDER_HEAD, ascii=True), show_edge=False, pad_edge=False)
+    grid = Table(box=plain_box(), show_edge=False, pad_edge=False)
     grid.padding = (0, 1, 0, 0)
     grid.add_column("habit", no_wrap=True)
     for head, _ in columns:
@@ -110,19 +106,3 @@ def _grid(
     console.print()
     console.print(title, style="bold")
     console.print(grid)
-
-
-def _console(width: int, *, colour: bool) -> Console:
-    from rich.console import Console
-
-    return Console(
-        file=io.StringIO(),
-        width=width,
-        force_terminal=colour,
-        no_color=not colour,
-        color_system="standard" if colour else None,
-        markup=False,
-        highlight=False,
-        emoji=False,
-        legacy_windows=False,
-    )

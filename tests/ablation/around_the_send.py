@@ -5,7 +5,6 @@ A demonstration is named as its twin and returns True if the fault happened.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from leaserace.harness.contract import (
@@ -21,9 +20,17 @@ from leaserace.harness.contract import (
     Sent,
     Target,
 )
-from tests.ablation.bench import COOLDOWN_S, JANE, WINDOW_S, A, B, Bench
+from tests.ablation.bench import (
+    COOLDOWN_S,
+    JANE,
+    WINDOW_S,
+    A,
+    B,
+    Bench,
+    Demonstration,
+    both_granted,
+)
 
-Demonstration = Callable[[Target], bool]
 AROUND: dict[str, Demonstration] = {}
 DEADLINE_MS = 10_000
 """Past it the worker of a send counts as gone, with the bench's lengths."""
@@ -35,14 +42,6 @@ def shows(demonstration: Demonstration) -> Demonstration:
     """Register what shows the twin of the function's name."""
     AROUND[demonstration.__name__] = demonstration
     return demonstration
-
-
-def both_granted(target: Target, *spellings: str) -> bool:
-    bench = Bench(target)
-    answers = [
-        bench.box(agent).acquire(each) for agent, each in zip((A, B), spellings, strict=True)
-    ]
-    return all(isinstance(answer, Lease) for answer in answers)
 
 
 def code_of(answer: object) -> Code | None:

@@ -30,6 +30,9 @@ COOLDOWN_S = 300.0
 WINDOW_S = 3600.0
 A, B = "sales-01", "support-01"
 
+Demonstration = Callable[[Target], bool]
+"""Shows a missing safeguard: True if the fault happened."""
+
 
 class Bench:
     """One target, started afresh.
@@ -138,3 +141,12 @@ class Bench:
     def under(self, lease: Lease, message: Message) -> Message:
         """The same message under a newer lease."""
         return replace(message, token=lease.token)
+
+
+def both_granted(target: Target, *spellings: str) -> bool:
+    """Whether two agents, each with its spelling, hold a lease at one time."""
+    bench = Bench(target)
+    answers = [
+        bench.box(agent).acquire(each) for agent, each in zip((A, B), spellings, strict=True)
+    ]
+    return all(isinstance(answer, Lease) for answer in answers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -23,10 +22,19 @@ from leaserace.harness.targets import load_target
 from leaserace.reference_impl.broken import twins
 from leaserace.reference_impl.target import ReferenceTarget
 from tests.ablation.around_the_send import AROUND
-from tests.ablation.bench import COOLDOWN_S, JANE, LEASE_MS, WINDOW_S, A, B, Bench
+from tests.ablation.bench import (
+    COOLDOWN_S,
+    JANE,
+    LEASE_MS,
+    WINDOW_S,
+    A,
+    B,
+    Bench,
+    Demonstration,
+    both_granted,
+)
 
 LONG_AGO_MS = 2 * 86_400_000
-Demonstration = Callable[[Target], bool]
 SHOWS: dict[str, Demonstration] = {}
 
 
@@ -34,14 +42,6 @@ def shows(demonstration: Demonstration) -> Demonstration:
     """Register what shows the twin of the function's name: True if the fault happened."""
     SHOWS[demonstration.__name__] = demonstration
     return demonstration
-
-
-def both_granted(target: Target, *spellings: str) -> bool:
-    bench = Bench(target)
-    answers = [
-        bench.box(agent).acquire(each) for agent, each in zip((A, B), spellings, strict=True)
-    ]
-    return all(isinstance(answer, Lease) for answer in answers)
 
 
 def taken_over(bench: Bench) -> tuple[Lease, Lease]:
