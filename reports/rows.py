@@ -155,6 +155,7 @@ def verdict_sentences(outcome: RunOutcome) -> list[str]:
     sentences = [_meaning(outcome)]
     if outcome.verdict is Verdict.VALID and outcome.rounds and not outcome.duplicates:
         sentences.append(rate_sentence("duplicates", outcome.rounds) + ".")
+    sentences += _expected_duplicates(outcome)
     if outcome.late_hand_overs:
         sentences.append(
             f"{count(outcome.late_hand_overs, 'message')} arrived after a newer grant though "
@@ -167,6 +168,20 @@ def verdict_sentences(outcome: RunOutcome) -> list[str]:
             "They are not counted as passed."
         )
     return sentences + [visible(notice) for notice in outcome.notices]
+
+
+def _expected_duplicates(outcome: RunOutcome) -> list[str]:
+    """Some races show what no mailbox can stop, and are valid with mail that came twice (spec: K9)."""
+    shown = [
+        race
+        for race in without_agent(outcome).races
+        if race.verdict is Verdict.VALID and race.duplicates and race.scenario != "contention"
+    ]
+    if not shown:
+        return []
+    names = listed(dict.fromkeys(race.scenario for race in shown))
+    doubled = count(sum(race.duplicates for race in shown), "duplicate")
+    return [f"{doubled} came as expected, in races that show what no mailbox can stop: {names}."]
 
 
 def _meaning(outcome: RunOutcome) -> str:

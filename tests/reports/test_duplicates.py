@@ -1,9 +1,10 @@
 """What reached people and should not have."""
 
 import json
+from dataclasses import replace
 
 from leaserace.harness.history import History
-from leaserace.harness.verdict import Finding
+from leaserace.harness.verdict import Finding, Verdict
 from leaserace.reports.duplicates import (
     DOUBLE_CONTACT,
     DUPLICATE,
@@ -113,3 +114,13 @@ def test_a_finding_is_said_with_its_interval_and_the_green_runs_still_needed() -
     (sentence,) = rate_sentences(outcome(race))
     assert "a finding in 1 of 100 rounds (0.18 % to 5.4 % at 95 %)" in sentence
     assert "2,604 rounds without one before a mend may be believed at 99 %" in sentence
+
+
+def test_mail_that_came_twice_where_that_is_expected_is_said_to_be_so() -> None:
+    """Some races show what a key alone can't stop, and are valid. spec: K9"""
+    plain = passing()
+    race = replace(plain.races[0], scenario="bad_key_alone", verdict=Verdict.VALID, duplicates=2)
+    said = verdict_sentences(replace(plain, races=(race, *plain.races[1:])))
+    assert "2 duplicates came as expected, in races that show what no mailbox can stop: " in said[1]
+    assert "bad_key_alone" in said[1]
+    assert not any("came as expected" in each for each in verdict_sentences(plain))
