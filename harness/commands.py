@@ -6,9 +6,7 @@ import contextlib
 import importlib
 import json
 import math
-import secrets
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -24,6 +22,7 @@ from .habits.option import habit_option, list_habits
 from .history import History
 from .outcome import RunOutcome
 from .own_scenarios import is_path, load_scenarios_from
+from .run_folder import run_folder, seed_or_drawn
 from .scenario import REGISTRY, Scenario
 from .watcher import Watcher
 
@@ -179,7 +178,7 @@ def gate(
         scenarios=scenarios,
         agents=agents,
         seconds=seconds,
-        seed=_seed(seed),
+        seed=seed_or_drawn(seed),
         rounds=rounds,
         canaries=load_canaries(),
         policy_file=policy_file,
@@ -249,7 +248,7 @@ def run(
         variant=variant,
         agents=agents,
         seconds=0.0,
-        seed=_seed(seed),
+        seed=seed_or_drawn(seed),
         rounds=rounds,
         policy_file=policy_file,
         command="run",
@@ -302,10 +301,6 @@ def _described(scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def _seed(seed: int | None) -> int:
-    return secrets.randbelow(1_000_000) if seed is None else seed
-
-
 def make_run_dir(report_dir: Path, command: str, seed: int) -> Path:
     """Make a run's own folder.
 
@@ -317,8 +312,7 @@ def make_run_dir(report_dir: Path, command: str, seed: int) -> Path:
     Raises:
         UsageError: It can't be made.
     """
-    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")[:-3]
-    folder = report_dir / f"{stamp}-{command}-{seed}"
+    folder = run_folder(report_dir, command, seed)
     try:
         folder.mkdir(parents=True)
         (folder / "history.jsonl").touch()

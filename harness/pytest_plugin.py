@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 import sys
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -200,9 +199,10 @@ def _agents(config: pytest.Config) -> int:
 
 def _folder(config: pytest.Config, seed: int) -> Path:
     """The run's own folder; it is made when something is written there."""
-    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")[:-3]
+    from .run_folder import run_folder
+
     kept = config.rootpath / (config.option.leaserace_report or ".leaserace")
-    return kept / f"{stamp}-pytest-{seed}"
+    return run_folder(kept, "pytest", seed)
 
 
 def bench_of(config: pytest.Config) -> Bench:

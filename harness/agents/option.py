@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..contract import UsageError
+from ..run_folder import seed_or_drawn
 
 if TYPE_CHECKING:
     from ..gate import Plan
@@ -112,7 +112,7 @@ def explore_with(asked: AgentRun) -> int:
     agent_called(asked.agent)
     check_situations(asked.situations)
     seconds = SECONDS if asked.seconds is None and asked.schedules is None else asked.seconds
-    seed = secrets.randbelow(1_000_000) if asked.seed is None else asked.seed
+    seed = seed_or_drawn(asked.seed)
     plan = Plan(
         target=asked.target,
         agent=asked.agent,

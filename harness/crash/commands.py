@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import secrets
 import shlex
 import time
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from ..gate import Canary, Plan, run_plan
 from ..history import History
 from ..judging import result_of
 from ..outcome import CanaryResult, RunOutcome
+from ..run_folder import seed_or_drawn
 from ..scenario import Scenario, Variant
 from ..watcher import Watcher
 from .campaign import CANARY, RANDOM, Campaign, crash_scenario
@@ -114,7 +114,7 @@ def crash(
         variant=RANDOM.name,
         agents=(agents, agents),
         seconds=0.0,
-        seed=secrets.randbelow(1_000_000) if seed is None else seed,
+        seed=seed_or_drawn(seed),
         policy_file=policy_file,
         command="crash",
         kills=kills,

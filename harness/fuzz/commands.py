@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import re
-import secrets
 import shlex
 import sys
 import time
@@ -22,6 +21,7 @@ from ..contract import Target
 from ..gate import versions
 from ..history import History
 from ..outcome import RunOutcome
+from ..run_folder import seed_or_drawn
 from ..targets import load_target
 from ..verdict import RaceResult, Verdict
 from .campaign import PROFILES, Budget, Campaign, Campaigned, Corpus
@@ -118,7 +118,7 @@ def fuzz(
         target_name=target,
         target=load_target(target),
         policy_file=policy_file,
-        seed=secrets.randbelow(1_000_000) if seed is None else seed,
+        seed=seed_or_drawn(seed),
         report_dir=report_dir,
         smtp_port=smtp_port,
         real=real,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from ..agents.option import AgentRun
 from ..habits.assign import Assignments
+from ..run_folder import run_folder, seed_or_drawn
 from .driver import Bounds
 from .explore import Plan
 from .habits import subjects_with
@@ -68,7 +67,7 @@ class Asked:
 
     def plan(self, subjects: tuple[str, ...]) -> Plan:
         """What to draw."""
-        seed = secrets.randbelow(1_000_000) if self.seed is None else self.seed
+        seed = seed_or_drawn(self.seed)
         bounds = self.bounds(faults=FAULTS, deadlines=DEADLINES)
         return Plan(
             target=self.target,
@@ -84,7 +83,7 @@ class Asked:
             policies=self.policies,
             policy_file=None if self.policy_file is None else str(self.policy_file),
             keep_going=self.keep_going,
-            folder=str(_folder(self.report_dir, seed) / "schedules"),
+            folder=str(run_folder(self.report_dir, "explore", seed) / "schedules"),
         )
 
     def agent_run(self) -> AgentRun:
@@ -106,11 +105,6 @@ class Asked:
             as_json=self.as_json,
             refused=tuple(flag for flag, given in others.items() if given),
         )
-
-
-def _folder(report_dir: Path, seed: int) -> Path:
-    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")[:-3]
-    return report_dir / f"{stamp}-explore-{seed}"
 
 
 __all__ = ["Asked"]
