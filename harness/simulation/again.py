@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..contract import Target, UsageError
@@ -25,10 +26,87 @@ def test_{name}():
     """The recorded interleaving breaks no rule any more."""
     assert_clean(SCHEDULE, target="{target}")
 '''
+TOO_OLD = "the schedule is too old to tell which rules judged it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Since:
+    """What has changed since a schedule was recorded.
+
+    Args:
+        schedule: It.
+        now: `code_hash` of what runs it.
+        rule: The rule it broke when it was recorded, or "".
+    """
+
+    schedule: Schedule
+    now: str
+    rule: str = ""
+
+    @property
+    def target(self) -> bool:
+        """Whether the target's code is another."""
+        return self.schedule.target_code != self.now.partition(".")[0]
+
+    @property
+    def rules(self) -> bool:
+        """Whether other rules judge, as far as the schedule tells."""
+        return self.schedule.rules_code not in {"", self.now.partition(".")[2]}
+
+    @property
+    def nothing(self) -> bool:
+        """Whether all of it is known to be the same."""
+        return self.schedule.code == self.now
+
+    def told(self) -> list[str]:
+        """What has changed, in words."""
+        then, target, rules = self.schedule, *self.now.split(".")
+        said = []
+        if self.target:
+            said.append(f"recorded with code {then.target_code}, run with {target}")
+        if self.rules:
+            said.append(
+                f"the rules have changed since: recorded with {then.rules_code}, judged with {rules}"
+            )
+        return said
+
+    def notices(self, outcome: Outcome, *, retold: bool) -> list[str]:
+        """What is worth saying of a run that made all its choices.
+
+        Args:
+            outcome: What came of it.
+            retold: Whether its trace is the recorded one, or none was recorded.
+        """
+        said = self.told()
+        if not (said or retold):
+            said.append(f"{TOO_OLD}; its trace is another now")
+        found = {finding.rule for finding in outcome.findings}
+        if self.rules and self.rule and self.rule not in found:
+            said.append(self._gone())
+        return said
+
+    def diverged(self, error: Diverged) -> Exception:
+        """What to raise where a choice can't be made."""
+        if self.nothing:
+            return Nondeterministic(f"{error}, though the code is the same")
+        if error.step > len(self.schedule.choices) and not self.target:
+            # Every choice was made, and where they end no rule has the finding that ended the run.
+            because = self.told() or [TOO_OLD]
+            return UsageError(f"{because[0]}; {self._gone()}")
+        because = self.told() or [f"recorded with code {self.schedule.code}, run with {self.now}"]
+        return UsageError(f"{error} ({'; '.join(because)})")
+
+    def _gone(self) -> str:
+        return f"the finding {self.rule or 'that ended the run'} no longer holds"
 
 
 def replay_schedule(
-    target: Target, schedule: Schedule, trace: str = "", *, policy_file: Path | None = None
+    target: Target,
+    schedule: Schedule,
+    trace: str = "",
+    *,
+    rule: str = "",
+    policy_file: Path | None = None,
 ) -> tuple[Outcome, list[str]]:
     """Run a schedule again.
 
@@ -36,20 +114,18 @@ def replay_schedule(
         target: The system under test.
         schedule: What to run.
         trace: Hash of what happened when it was recorded, or "".
+        rule: The rule it broke when it was recorded, or "".
         policy_file: A policy file of the user's, or None.
 
     Returns:
         What happened, and what is worth saying about it.
 
     Raises:
-        UsageError: It diverges; the message says at which step, and whether the code has changed.
-        Nondeterministic: The code is the same and the same choices led to something else.
+        UsageError: It diverges; the message says at which step, and whether the code has changed, or
+            that other rules judge now and the finding no longer holds.
+        Nondeterministic: Target and rules are the same and the same choices led to something else.
     """
-    code = code_hash(target)
-    changed = code != schedule.code
-    notices = []
-    if changed:
-        notices.append(f"recorded with code {schedule.code}, run with {code}")
+    since = Since(schedule=schedule, now=code_hash(target), rule=rule)
     try:
         with (
             Runner(target, policy_file=policy_file) as runner,
@@ -58,16 +134,13 @@ def replay_schedule(
         ):
             outcome = run_schedule(runner, schedule)
     except Diverged as error:
-        if not changed:
-            raise Nondeterministic(f"{error}, though the code is the same") from error
-        raise UsageError(
-            f"{error} (recorded with code {schedule.code}, run with {code})"
-        ) from error
-    if trace and not changed and outcome.trace_hash() != trace:
+        raise since.diverged(error) from error
+    retold = trace in {"", outcome.trace_hash()}
+    if since.nothing and not retold:
         raise Nondeterministic(
             f"hidden nondeterminism: the trace is {outcome.trace_hash()}, recorded was {trace}"
         )
-    return outcome, notices
+    return outcome, since.notices(outcome, retold=retold)
 
 
 def run_schedule(runner: Runner, schedule: Schedule, *, strict: bool = True) -> Outcome:

@@ -18,8 +18,8 @@ from .catalogue import EXHAUSTIVE
 from .doubled import doubled_in
 from .explore import STRATEGIES, Nondeterministic, Plan
 from .progress import live
-from .run import Runner
-from .schedule import load
+from .run import Outcome, Runner
+from .schedule import Schedule, load
 from .subjects import HABIT, POLICIES
 from .telling import replay_line, say_statistics, show_search, tell_hit
 from .workers import explore_all
@@ -196,7 +196,6 @@ def replay(
     """Run a schedule, or a plan of ``fuzz``, again step by step, and tell what happens."""
     from .again import replay_schedule, write_test
     from .shrink import Shrinker
-    from .story import tell
 
     if is_plan(schedule):
         flags = {"--shrink": do_shrink, "--hash": only_hash}
@@ -208,8 +207,15 @@ def replay(
             refused=[flag for flag, given in flags.items() if given],
         )
     loaded = _simulable(target)
-    read, trace = load(schedule)
-    outcome, notices = replay_schedule(loaded, read, trace, policy_file=policy_file)
+    recorded = load(schedule)
+    read = recorded.schedule
+    try:
+        outcome, notices = replay_schedule(
+            loaded, read, recorded.trace, rule=recorded.rule, policy_file=policy_file
+        )
+    except Nondeterministic as error:
+        click.echo(f"leaserace: {error}", err=True)
+        return EXIT_HARNESS
     for notice in notices:
         click.echo(f"leaserace: {notice}", err=True)
     if only_hash:
@@ -222,18 +228,25 @@ def replay(
     if as_test is not None:
         write_test(as_test, read, target=target, rule=_rule_of(outcome))
         click.echo(f"leaserace: written to {as_test}", err=True)
-    if outcome.findings:
-        line = replay_line(target, read.to_text())
-        click.echo(tell(outcome.events, outcome.findings, again=line))
-    elif HABIT in read.subject and (doubled := doubled_in(outcome.events)):
-        line = replay_line(target, read.to_text())
-        click.echo(tell(outcome.events, doubled, again=line))
-    else:
-        click.echo(f"no finding; {len(outcome.trail)} choices, trace {outcome.trace_hash()}")
+    _tell_replayed(outcome, read, target)
     return EXIT_FOUND if outcome.findings else EXIT_UNKNOWN if outcome.problem else 0
 
 
-def _rule_of(outcome: Any) -> str:
+def _tell_replayed(outcome: Outcome, schedule: Schedule, target: str) -> None:
+    """The story of a finding, or of mail that a habit doubled, or that there is none."""
+    from .story import tell
+
+    found = outcome.findings
+    if not found and HABIT in schedule.subject:
+        found = doubled_in(outcome.events)
+    if found:
+        again = replay_line(target, schedule.to_text())
+        click.echo(tell(outcome.events, found, again=again))
+    else:
+        click.echo(f"no finding; {len(outcome.trail)} choices, trace {outcome.trace_hash()}")
+
+
+def _rule_of(outcome: Outcome) -> str:
     return outcome.findings[0].rule if outcome.findings else ""
 
 

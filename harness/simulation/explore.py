@@ -306,6 +306,7 @@ class Explorer:
                 target=self._plan.target,
                 finding=first.message,
                 trace=outcome.trace_hash(),
+                rule=first.rule,
             )
         found.hits.append(
             Hit(

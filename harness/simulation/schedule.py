@@ -1,8 +1,9 @@
 """A schedule: everything that reproduces a run, as one line of text that needs no quoting.
 
 ``lr1/<subject>/<policy>/<grain>/<code>/<choices>/<check>``: the version, what runs, under which policy
-variant, at which points agents may stand (``c`` coarse, ``f`` fine), a hash of the target's code, the
-choices, and a checksum over all of it.
+variant, at which points agents may stand (``c`` coarse, ``f`` fine), a hash of the target's code and one
+of the rules' with a dot between, the choices, and a checksum over all of it. The first schedules had no
+hash of the rules; they are still read.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _CHECK_CHARACTERS = 6
 _COMMENT = "#"
 _TEXT = re.compile(r"lr\d+/")
 _TRACE = re.compile(r"#\s*trace:\s*([0-9a-f]{32})\s*$", re.MULTILINE)
+_RULE = re.compile(r"#\s*rule:\s*(\S+)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +35,7 @@ class Schedule:
     Args:
         subject: What runs, as `subjects.parse` reads it.
         policy: Name of the policy variant.
-        code: Hash of the target's code when it was recorded.
+        code: Of the code when it was recorded, as `code_hash` gives it.
         choices: Every choice, in order.
         coarse: Nobody stood still inside a section, or between an invoke and its call.
     """
@@ -94,6 +96,31 @@ class Schedule:
         """What it runs."""
         return parse(self.subject)
 
+    @property
+    def target_code(self) -> str:
+        """Hash of the target's code."""
+        return self.code.partition(".")[0]
+
+    @property
+    def rules_code(self) -> str:
+        """Hash of the rules' code, or "" in an early schedule, which does not tell."""
+        return self.code.partition(".")[2]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """A schedule as it was read.
+
+    Args:
+        schedule: The schedule.
+        trace: Hash of everything that happened, or "".
+        rule: The rule it broke, or "".
+    """
+
+    schedule: Schedule
+    trace: str = ""
+    rule: str = ""
+
 
 def _only_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines()]
@@ -108,7 +135,13 @@ def _check(body: str) -> str:
 
 
 def save(
-    path: Path, schedule: Schedule, *, target: str, finding: str = "", trace: str = ""
+    path: Path,
+    schedule: Schedule,
+    *,
+    target: str,
+    finding: str = "",
+    trace: str = "",
+    rule: str = "",
 ) -> None:
     """Write a schedule with what a reader wants to know, as comments.
 
@@ -118,21 +151,21 @@ def save(
         target: Name of the target.
         finding: What it shows.
         trace: Hash of everything that happened.
+        rule: The rule that is broken.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     text = schedule.to_text()
     lines = [f"# {finding}"] if finding else []
     lines.append(f"# leaserace replay --target {target} {text}")
+    if rule:
+        lines.append(f"# rule: {rule}")
     if trace:
         lines.append(f"# trace: {trace}")
     path.write_text("\n".join([*lines, text, ""]), encoding="utf-8")
 
 
-def load(source: str) -> tuple[Schedule, str]:
-    """Read a schedule from a file or from its text.
-
-    Returns:
-        The schedule, and the trace hash written beside it or "".
+def load(source: str) -> Recorded:
+    """Read a schedule, and what is written beside it, from a file or from its text.
 
     Raises:
         UsageError: There is none.
@@ -145,13 +178,22 @@ def load(source: str) -> tuple[Schedule, str]:
             raise UsageError(
                 f"schedule {source!r:.80}: no schedule's text, and no file of one ({error})"
             ) from error
-    found = _TRACE.search(text)
-    return Schedule.from_text(text), found.group(1) if found else ""
+    trace, rule = _TRACE.search(text), _RULE.search(text)
+    return Recorded(
+        schedule=Schedule.from_text(text),
+        trace=trace.group(1) if trace else "",
+        rule=rule.group(1) if rule else "",
+    )
 
 
 def code_hash(target: Target) -> str:
-    """A hash of the target's source: of its top package's files, or of its one file."""
-    return _hash_of(type(target).__module__)
+    """Hashes of the target's source (its package's files, or its one file) and of the rules'.
+
+    A finding ends a run, so who judged is part of what reproduces it.
+    """
+    from .. import rules
+
+    return f"{_hash_of(type(target).__module__)}.{_hash_of(rules.__name__)}"
 
 
 @functools.cache

@@ -120,7 +120,7 @@ def test_a_log_without_leases_has_each_send_take_one(tmp_path: Path) -> None:
     path, told = SAMPLES / "webhook.jsonl", load_mapping(SAMPLES / "webhook.toml")
     lines = write_reconstructions(judge_log(path, told, jobs=1), told, folder)
 
-    schedule, _ = load(str(folder / "reconstructed" / "schedule_2.txt"))
+    schedule = load(str(folder / "reconstructed" / "schedule_2.txt")).schedule
 
     assert re.fullmatch(r"prog\.ASL_0\.X+W*ASL_0", schedule.subject)
     assert any("each takes one here and gives it back" in line for line in lines)

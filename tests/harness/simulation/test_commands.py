@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
+from leaserace.harness.cli import main
 from leaserace.harness.contract import UsageError
 from leaserace.harness.simulation.commands import explore, replay, twins
 from leaserace.harness.simulation.fence import Escaped
+from leaserace.harness.simulation.schedule import load, save
 
 UNFENCED = "leaserace.reference_impl.broken.without_fencing_check:target"
 REFERENCE = "leaserace.reference_impl.target:target"
@@ -119,6 +122,32 @@ def test_hidden_nondeterminism_ends_with_3(tmp_path: Path) -> None:
     )  # fmt: skip
     assert result.return_value == 3
     assert "hidden nondeterminism" in result.stderr
+
+
+@pytest.mark.parametrize(("rules", "status"), [("", 3), ("00000000", 2)])
+def test_a_replay_tells_mended_rules_from_hidden_nondeterminism(
+    rules: str, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call(
+        explore, "--target", UNFENCED, "--schedules", "900", "--seed", "1", "--report", str(tmp_path)
+    )  # fmt: skip
+    (path,) = tmp_path.glob("*/schedules/*.txt")
+    recorded = load(str(path))
+    target, own = recorded.schedule.target_code, recorded.schedule.rules_code
+    cut = replace(
+        recorded.schedule,
+        code=f"{target}.{rules or own}",
+        choices=recorded.schedule.choices[:-1],
+    )
+    save(path, cut, target=UNFENCED, trace=recorded.trace, rule=recorded.rule)
+    with pytest.raises(SystemExit) as ended:
+        main(["replay", "--target", UNFENCED, str(path)])
+    assert ended.value.code == status
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert ("the rules have changed since" in told) == (status == 2)
+    assert (f"the finding {recorded.rule} no longer holds" in told) == (status == 2)
+    assert ("though the code is the same" in told) == (status == 3)
 
 
 def test_a_replay_can_be_kept_as_a_test(tmp_path: Path) -> None:

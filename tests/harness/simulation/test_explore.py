@@ -101,11 +101,11 @@ def test_a_finding_is_on_disk_with_its_schedule(tmp_path: Path) -> None:
     found = Explorer(ToyTarget("no key"), plan).run()
     assert len(found.hits) == len(list(tmp_path.iterdir())) >= 1
     for path in tmp_path.iterdir():
-        schedule, trace = load(str(path))
+        recorded = load(str(path))
         with Runner(ToyTarget("no key")) as runner:
-            outcome = run_schedule(runner, schedule)
-        assert outcome.findings[0].rule == path.name.rpartition("-")[0]
-        assert outcome.trace_hash() == trace
+            outcome = run_schedule(runner, recorded.schedule)
+        assert outcome.findings[0].rule == recorded.rule == path.name.rpartition("-")[0]
+        assert outcome.trace_hash() == recorded.trace
 
 
 def test_a_finding_shrinks_to_a_story_of_a_few_lines() -> None:

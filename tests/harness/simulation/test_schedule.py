@@ -9,16 +9,25 @@ import pytest
 from leaserace.harness.contract import UsageError
 from leaserace.harness.simulation.again import replay_schedule, write_test
 from leaserace.harness.simulation.explore import Nondeterministic
-from leaserace.harness.simulation.schedule import Schedule, code_hash, load, save
+from leaserace.harness.simulation.schedule import (
+    Recorded,
+    Schedule,
+    _sources,
+    code_hash,
+    load,
+    save,
+)
+from leaserace.reference_impl.target import target as reference
 from tests.support.toy import ToyTarget
 
 SCHEDULE = Schedule(
     subject="prog.ASL.AS",
     policy="cooldown",
-    code="0123abcd",
+    code="0123abcd.4567cdef",
     choices=(0, 0, 1, 17, 0),
     coarse=True,
 )
+OTHER_RULES = "0" * 8
 
 
 def clean_choices(subject: str) -> tuple[int, ...]:
@@ -66,10 +75,27 @@ def test_a_subject_or_policy_there_is_not_is_refused() -> None:
 
 def test_a_file_carries_the_line_that_runs_it_again(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "one.txt"
-    save(path, SCHEDULE, target="my.mod:T", finding="it went wrong", trace="0" * 32)
+    save(
+        path,
+        SCHEDULE,
+        target="my.mod:T",
+        finding="it went wrong",
+        trace="0" * 32,
+        rule="leases.one_live",
+    )
     text = path.read_text(encoding="utf-8")
     assert f"leaserace replay --target my.mod:T {SCHEDULE.to_text()}" in text
-    assert load(str(path)) == (SCHEDULE, "0" * 32)
+    assert load(str(path)) == Recorded(schedule=SCHEDULE, trace="0" * 32, rule="leases.one_live")
+
+
+def test_the_code_of_a_schedule_names_the_target_and_the_rules() -> None:
+    target, rules = code_hash(ToyTarget()).split(".")
+    other_target, same_rules = code_hash(reference).split(".")
+    assert (SCHEDULE.target_code, SCHEDULE.rules_code) == ("0123abcd", "4567cdef")
+    assert target != other_target
+    assert rules == same_rules
+    judged_by = {path.name for path in _sources("leaserace.harness.rules")}
+    assert {"base.py", "leases.py", "tokens.py"} <= judged_by
 
 
 def test_a_schedule_of_other_code_says_so_and_where_it_diverges() -> None:
@@ -97,6 +123,79 @@ def test_another_trace_under_the_same_code_is_hidden_nondeterminism() -> None:
     replay_schedule(toy, schedule, outcome.trace_hash())
     with pytest.raises(Nondeterministic, match="hidden nondeterminism"):
         replay_schedule(toy, schedule, "f" * 32)
+
+
+def cut_schedule(code: str) -> Schedule:
+    """A run that ended early, as one does in which a rule has a finding."""
+    choices = clean_choices("prog.AS.A")[:-4]
+    return Schedule(subject="prog.AS.A", policy="plain", code=code, choices=choices)
+
+
+def test_where_rules_were_mended_a_finding_that_is_gone_is_said_to_be_gone() -> None:
+    """The run goes on where the old rule ended it; that is nobody's nondeterminism."""
+    toy = ToyTarget()
+    then = f"{code_hash(toy).partition('.')[0]}.{OTHER_RULES}"
+    with pytest.raises(
+        UsageError,
+        match=r"rules have changed since: .* 00000000, .*; the finding leases.one_live no longer",
+    ):
+        replay_schedule(toy, cut_schedule(then), "f" * 32, rule="leases.one_live")
+    with pytest.raises(UsageError, match=r"the finding that ended the run no longer holds"):
+        replay_schedule(toy, cut_schedule(then))
+
+
+def test_a_run_that_goes_on_after_its_schedule_under_the_same_rules_is_our_fault() -> None:
+    toy = ToyTarget()
+    with pytest.raises(Nondeterministic, match="though the code is the same"):
+        replay_schedule(toy, cut_schedule(code_hash(toy)), rule="leases.one_live")
+
+
+def test_a_finding_of_the_end_that_other_rules_do_not_have_is_said_to_be_gone() -> None:
+    toy = ToyTarget()
+    target, _, _ = code_hash(toy).partition(".")
+    schedule = Schedule(
+        subject="prog.A",
+        policy="plain",
+        code=f"{target}.{OTHER_RULES}",
+        choices=clean_choices("prog.A"),
+    )
+    _, notices = replay_schedule(toy, schedule, "f" * 32, rule="audit.refusal_has_state")
+    assert len(notices) == 2
+    assert "the rules have changed since" in notices[0]
+    assert notices[1] == "the finding audit.refusal_has_state no longer holds"
+    _, notices = replay_schedule(toy, schedule)
+    assert len(notices) == 1
+
+
+def test_other_rules_can_not_make_a_recorded_choice_impossible() -> None:
+    toy = ToyTarget()
+    code = f"{code_hash(toy).partition('.')[0]}.{OTHER_RULES}"
+    schedule = Schedule(subject="prog.A", policy="plain", code=code, choices=(0, 0, 1))
+    with pytest.raises(UsageError, match=r"at step 3: .*the rules have changed since"):
+        replay_schedule(toy, schedule)
+
+
+def test_a_schedule_from_before_rules_were_told_is_still_read_and_run() -> None:
+    """The version is the same: what it does not tell is said only where it matters."""
+    toy = ToyTarget()
+    code, _, _ = code_hash(toy).partition(".")
+    choices = clean_choices("prog.A")
+    text = Schedule(subject="prog.A", policy="plain", code=code, choices=choices).to_text()
+    schedule = Schedule.from_text(text)
+    assert schedule.rules_code == ""
+    outcome, notices = replay_schedule(toy, schedule)
+    assert notices == []
+    assert replay_schedule(toy, schedule, outcome.trace_hash())[1] == []
+    _, notices = replay_schedule(toy, schedule, "f" * 32)
+    assert notices == [
+        "the schedule is too old to tell which rules judged it; its trace is another now"
+    ]
+    with pytest.raises(UsageError, match=r"too old to tell .*; the finding that ended the run no"):
+        replay_schedule(toy, cut_schedule(code))
+    with pytest.raises(UsageError, match=rf"at step 3: .*recorded with code {code}, run with"):
+        replay_schedule(
+            toy, Schedule(subject="prog.A", policy="plain", code=code, choices=(0, 0, 1))
+        )
 
 
 def test_a_schedule_can_be_kept_as_a_pytest_file(tmp_path: Path) -> None:
