@@ -21,6 +21,7 @@ sending        S         the six steps, then the delivery
 outbox         S8, S9    the send record and its states
 inquiry        R, S9     unknown sends, settled by what the receiving side has
 outcomes       R         refusals, strongest first
+texts          C4, R3    what a reason may hold before it is written down
 escalation     R2        a conflict that keeps coming back
 audit          R3        every decision, in commit order
 cleanup        L4, K5    old rows go, what decides stays

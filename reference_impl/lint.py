@@ -18,11 +18,10 @@ from leaserace.harness.contract import Endpoint, Message, MessageKind
 from .identity import Identity, InvalidAddress
 from .letters import OURS, THREAD, has_opt_out, offers_own_opt_out
 from .policy import Policy
+from .texts import CONTROL, is_text
 
 HEADER_LENGTH_MAX = 998
 """What a line of a message may hold (RFC 5322)."""
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
-"""Line breaks in every form, and what else can't stand in a header; a tab can."""
 FAULTS_MAX = 100
 """Faults told of one message; what has more is not looked at further."""
 ENCODED_WORD = "=?"
@@ -119,7 +118,7 @@ class Lint:
 
     def _address(self, to: str) -> Iterator[Fault]:
         """One address, and nothing that writes a header (spec: I4)."""
-        if _CONTROL.search(to.strip()):
+        if CONTROL.search(to.strip()):
             yield _injected("to", "the address")
             return
         try:
@@ -151,7 +150,7 @@ class Lint:
             text: str = getattr(message, field)
             if text.isascii() if field == "body" else _is_plain(text):
                 continue  # nearly every message, and quickly
-            if not _is_text(text):
+            if not is_text(text):
                 yield Fault(
                     code=LintCode.NOT_TEXT,
                     field=field,
@@ -194,14 +193,14 @@ class Lint:
             yield _fault(LintCode.RESERVED_HEADER, name, f"{what} is set by the mailbox")
         if name.lower() in _RECIPIENT_HEADERS:
             yield _fault(LintCode.SEVERAL_RECIPIENTS, name, f"{what} names further recipients")
-        if not _is_text(value):
+        if not is_text(value):
             problem = f"{what} holds half a character (a lone surrogate)"
             yield _fault(LintCode.NOT_TEXT, name, problem)
         yield from self._header_text(f"headers.{name}", what, value)
 
     def _header_text(self, field: str, what: str, text: str) -> Iterator[Fault]:
         """A line break would let the text write further headers, recipients among them."""
-        if _CONTROL.search(text) or _hides_control(text):
+        if CONTROL.search(text) or _hides_control(text):
             yield _injected(field, what)
         if len(text) > HEADER_LENGTH_MAX:
             yield Fault(
@@ -270,21 +269,13 @@ def _hides_control(text: str) -> bool:
         return False
     mail = EmailMessage(policy=SMTPUTF8)
     mail["X-Text"] = text
-    return bool(_CONTROL.search(str(mail["X-Text"])))
+    return bool(CONTROL.search(str(mail["X-Text"])))
 
 
 def _bytes(text: str, most: int) -> int:
     """Its length in UTF-8; what is too long in characters already is not encoded."""
     ready = text.isascii() or len(text) > most
     return len(text) if ready else len(text.encode(errors="replace"))
-
-
-def _is_text(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _can_be_written(name: str, value: str) -> bool:

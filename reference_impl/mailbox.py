@@ -29,6 +29,7 @@ from .outcomes import Refusal, invalid_address, not_authorised, store_busy
 from .parts import Assembly, Parts
 from .policy import Policy, Situation
 from .stores.protocol import Store, StoreBusy, Transaction
+from .texts import check_reason
 
 Result = TypeVar("Result")
 MESSAGE_ID_KNOWN = (SendState.DISPATCHING, SendState.DELIVERED, SendState.UNKNOWN)
@@ -105,11 +106,12 @@ class ReferenceMailbox:
         self, address: str, reason: str, event_at_ms: int | None = None
     ) -> Noted | Refused:
         """Put the contact on the shared list; `event_at_ms` where it happened before (spec: C1, C7)."""
-        return self._on_contact(
-            "suppress",
-            address,
-            lambda key: self._parts.suppression.suppress(key, reason, event_at_ms),
-        )
+
+        def act(key: str) -> Noted:
+            check_reason(reason, key)
+            return self._parts.suppression.suppress(key, reason, event_at_ms)
+
+        return self._on_contact("suppress", address, act)
 
     def unsuppress(
         self, address: str, person: str, event_at_ms: int | None = None
@@ -152,12 +154,12 @@ class ReferenceMailbox:
 
     def resume(self, person: str, reason: str) -> Noted | Refused:
         """A person lets a halted mailbox send again (spec: O5, O7)."""
-        return self._answered(
-            "resume",
-            lambda: self._as_person(
-                "resume", person, {"reason": reason}, self._parts.breaker.resume
-            ),
-        )
+
+        def act() -> Noted:
+            check_reason(reason)
+            return self._as_person("resume", person, {"reason": reason}, self._parts.breaker.resume)
+
+        return self._answered("resume", act)
 
     def receive(self, event: Received, release_token: int | None = None) -> Taken | Refused:
         """Take a message a contact wrote, once; an opt-out in it is written first (spec: O4, C3).
@@ -198,6 +200,7 @@ class ReferenceMailbox:
         return Found(state=row.state, message_id=row.message_id if known else None)
 
     def _override(self, contact: str, person: str, reason: str) -> Noted:
+        check_reason(reason, contact)
         if not self._parts.suppression.is_person(person):
             raise Refusal(not_authorised(person, "override a cooldown"), contact)
         with self._store.transaction(self._deadline_s) as tx:
