@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any, Generic, TypeVar
 
 from leaserace.harness.contract import Transport
 
@@ -24,6 +25,26 @@ from .policy import Policy
 from .sending import Sending
 from .stores.protocol import Store
 from .suppression import Suppression
+
+Made = TypeVar("Made")
+
+
+class part(Generic[Made]):  # noqa: N801 - it is used as a decorator
+    """A part that is made when it is asked for first, and kept.
+
+    As `functools.cached_property`, which in Python 3.11 takes a lock shared by all mailboxes.
+    """
+
+    def __init__(self, make: Callable[[Any], Made]) -> None:
+        self._make = make
+        self.__doc__ = make.__doc__
+
+    def __set_name__(self, _: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, assembly: Any, _: type | None = None) -> Made:
+        made = assembly.__dict__[self._name] = self._make(assembly)
+        return made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,37 +90,37 @@ class Assembly:
         self._store = store
         self._transport = transport
 
-    @cached_property
+    @part
     def identity(self) -> Identity:
         """Who an address is (spec: I)."""
         return self._kinds.identity(self._policy.addresses)
 
-    @cached_property
+    @part
     def audit(self) -> Audit:
         """The log of every decision (spec: R3)."""
         return self._kinds.audit(self._agent)
 
-    @cached_property
+    @part
     def cooldown(self) -> Cooldown:
         """When a contact may be written to again (spec: C2)."""
         return self._kinds.cooldown(self._agent, self._policy)
 
-    @cached_property
+    @part
     def breaker(self) -> Breaker:
         """What halts all sending (spec: O5)."""
         return self._kinds.breaker(self._policy)
 
-    @cached_property
+    @part
     def budget(self) -> Budget:
         """What an agent may send without a person (spec: O5)."""
         return self._kinds.budget(self._agent, self._policy)
 
-    @cached_property
+    @part
     def keys(self) -> Keys:
         """Idempotency keys (spec: K)."""
         return self._kinds.keys(self._agent, self._policy)
 
-    @cached_property
+    @part
     def leases(self) -> Leases:
         """Contact leases (spec: L)."""
         return self._kinds.leases(
@@ -111,7 +132,7 @@ class Assembly:
             escalation=self._kinds.escalation(self._agent, self._policy),
         )
 
-    @cached_property
+    @part
     def suppression(self) -> Suppression:
         """The shared list of those who are not written to (spec: C1)."""
         return self._kinds.suppression(
@@ -122,7 +143,7 @@ class Assembly:
             breaker=self.breaker,
         )
 
-    @cached_property
+    @part
     def outbox(self) -> Outbox:
         """The send records and their states (spec: S8)."""
         return self._kinds.outbox(
@@ -133,12 +154,12 @@ class Assembly:
             breaker=self.breaker,
         )
 
-    @cached_property
+    @part
     def opt_outs(self) -> OptOuts:
         """Links and words by which a contact opts out (spec: C6)."""
         return self._kinds.opt_outs(self._policy)
 
-    @cached_property
+    @part
     def inbound(self) -> Inbound:
         """What contacts write (spec: O4)."""
         return self._kinds.inbound(
@@ -150,7 +171,7 @@ class Assembly:
             audit=self.audit,
         )
 
-    @cached_property
+    @part
     def inquiry(self) -> Inquiry:
         """What settles an unknown outcome (spec: K10)."""
         return self._kinds.inquiry(
@@ -160,7 +181,7 @@ class Assembly:
             outbox=self.outbox,
         )
 
-    @cached_property
+    @part
     def cancelling(self) -> Cancelling:
         """What takes a send back (spec: X17)."""
         return self._kinds.cancelling(
@@ -173,12 +194,12 @@ class Assembly:
             audit=self.audit,
         )
 
-    @cached_property
+    @part
     def clean_up(self) -> CleanUp:
         """What removes old rows (spec: K5)."""
         return self._kinds.clean_up(policy=self._policy, store=self._store, cooldown=self.cooldown)
 
-    @cached_property
+    @part
     def sending(self) -> Sending:
         """The six steps of the send path (spec: S)."""
         return self._kinds.sending(

@@ -171,10 +171,18 @@ Hook = Callable[..., Iterable[Finding]]
 
 
 class _Plan:
-    """Who hears what, worked out once for a list of rules: an event costs only those who listen."""
+    """Who hears what, worked out once for a list of rules: an event costs only those who listen.
 
-    def __init__(self, kinds: tuple[type[Rule], ...]) -> None:
+    Args:
+        kinds: The rules.
+        crashed: Places of those that hear nothing any more.
+    """
+
+    def __init__(
+        self, kinds: tuple[type[Rule], ...], crashed: frozenset[int] = frozenset()
+    ) -> None:
         self._kinds = kinds
+        self._crashed = crashed
         self.table: dict[tuple[str, str, str], tuple[tuple[int, Hook], ...]] = {}
 
     def listeners(self, key: tuple[str, str, str]) -> tuple[tuple[int, Hook], ...]:
@@ -186,7 +194,8 @@ class _Plan:
         found = self.table[key] = tuple(
             (place, getattr(kind, hook))
             for place, kind in enumerate(self._kinds)
-            if getattr(kind, hook) is not getattr(Rule, hook)
+            if place not in self._crashed
+            and getattr(kind, hook) is not getattr(Rule, hook)
             and (not f or not kind.hears or f in kind.hears)
             and _wants(kind.decisions if hook == "decided" else kind.outcomes, outcome)
         )
@@ -212,9 +221,9 @@ def _sorted(
 
 
 @lru_cache(maxsize=256)
-def _plan(rules: Rules) -> _Plan:
+def _plan(rules: Rules, crashed: frozenset[int] = frozenset()) -> _Plan:
     """One plan for all judges that have these rules."""
-    return _Plan(rules)
+    return _Plan(rules, crashed)
 
 
 class Judge:
@@ -230,7 +239,9 @@ class Judge:
         self._info = info
         kinds, self._asleep, self.not_judged = _sorted(tuple(rules), info.capabilities)
         self._kinds: Rules = ()
-        self._rules: list[Rule | None] = []
+        self._made: list[Rule | None] = []
+        """The rules by their places; None for one that has heard of nothing yet."""
+        self._crashed: frozenset[int] = frozenset()
         self._seat(kinds)
         self.findings: list[Finding] = []
         self.left_out: dict[str, int] = {}
@@ -243,9 +254,14 @@ class Judge:
     def _seat(self, kinds: Rules) -> None:
         """These rules hear of all that follows."""
         self._kinds += kinds
-        self._plan = _plan(self._kinds)
-        self._rules += [kind(self._info, self.ledger) for kind in kinds]
+        self._plan = _plan(self._kinds, self._crashed)
+        self._made += [None] * len(kinds)
         self._stateful: list[Rule] | None = None
+
+    def _make(self, place: int) -> Rule:
+        """A rule is made when it first hears of something: most runs have no word for most rules."""
+        rule = self._made[place] = self._kinds[place](self._info, self.ledger)
+        return rule
 
     def _wake(self, mark: str) -> None:
         """A mark came that rules sleep for."""
@@ -257,7 +273,11 @@ class Judge:
     @property
     def rules(self) -> list[Rule]:
         """Rules that judge, those that crashed left out."""
-        return [rule for rule in self._rules if rule is not None]
+        return [
+            rule or self._make(place)
+            for place, rule in enumerate(self._made)
+            if place not in self._crashed
+        ]
 
     def feed(self, event: AnyEvent) -> None:
         """Take one event in.
@@ -317,16 +337,16 @@ class Judge:
         listeners = self._plan.table.get(key)
         if listeners is None:
             listeners = self._plan.listeners(key)
+        made = self._made
         for place, hook in listeners:
-            rule = self._rules[place]
-            if rule is None:
-                continue
             try:
-                for finding in hook(rule, *items):
+                for finding in hook(made[place] or self._make(place), *items):
                     self._take(finding)
             except Exception as error:  # noqa: BLE001 - a rule that crashed is unknown, never valid
-                self.unknown.append(f"rule {rule.name} crashed: {type(error).__name__}: {error}")
-                self._rules[place] = None
+                name = self._kinds[place].name
+                self.unknown.append(f"rule {name} crashed: {type(error).__name__}: {error}")
+                self._crashed |= {place}
+                self._plan = _plan(self._kinds, self._crashed)
 
     def _take(self, finding: Finding) -> None:
         """Keep a finding; a rule that is broken at every step does not fill the memory."""
