@@ -24,7 +24,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "list": ("leaserace.harness.commands:list_", "List every race and what it expects."),
     "crash": (
         "leaserace.harness.crash.commands:crash",
-        "Kill agents inside their sends, and count what arrives.",
+        "Kill agents inside their calls: what arrives, what still holds.",
     ),
     "report": (
         "leaserace.reports.commands:report",

@@ -1,1 +1,1 @@
-"""The kill campaign: agents are killed inside their sends, started again, and ask what became of it."""
+"""The kill campaign: agents are killed inside their calls, started again, and ask what became of it."""

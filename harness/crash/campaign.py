@@ -1,4 +1,4 @@
-"""Many sends, each of whose senders is killed at a drawn point (spec: S8, K10, X4, X9)."""
+"""Many sends and other calls, each of whose callers is killed at a drawn point (spec: S8, K10, X4, X9)."""
 
 from __future__ import annotations
 
@@ -10,24 +10,35 @@ from ..clocks import monotonic_ns
 from ..contract import Capability, Lease, Settings
 from ..faults import Behaviour
 from ..scenario import Actor, NotReached, Race, Scenario, Variant
-from .errand import ANSWERED, ANY, DIED, End, Errand
+from .errand import End, Errand
+from .strike import ANSWERED, ANY, DIED, Deck, kit_points, passes, strike
+from .trials import TRIALS, Trial
 
 RANDOM = Variant(name="random points")
 CANARY = Variant(name="handed over", points=frozenset({"send.handed_over"}))
 CANARY_KILLS = 4
 BATCH = 100
-"""Sends whose deadlines are waited for together."""
+"""Kills after which the deadlines of sends are waited for together."""
+SEND = "send"
+CALLS = (SEND, *TRIALS)
+"""Calls inside which an agent is killed; every second one is a send."""
 AGAIN = 0.25
 """Share of the retries that are killed too."""
 SILENT = 0.1
 """Share of the killed sends to which the receiving side gives no reply besides."""
 BLIND = 0.25
 """Share of the retries that nobody looks the key up for: a mailbox must stand that too (spec: K10)."""
-KIT_POINTS = ("send.think", "send.invoked", "send.returned")
-"""Points every target passes: the agent's own side of the call."""
-SETTINGS = Settings(lease_s=60.0, cooldown_s=0.0, transport_timeout_s=0.4, store_deadline_s=0.25)
+SETTINGS = Settings(
+    lease_s=60.0,
+    cooldown_s=0.0,
+    transport_timeout_s=0.4,
+    store_deadline_s=0.25,
+    keep_rows_s=0.0,
+)
 MARK = "killed.send"
 """Of one send whose sender was killed: its key, where, how it ended, what arrived."""
+CALL_MARK = "killed.call"
+"""Of another call whose caller was killed: which, where, what became of it."""
 STEP_S = 0.2
 """Between two look-ups of what is not settled yet."""
 PATIENCE = 4.0
@@ -36,25 +47,28 @@ PATIENCE = 4.0
 
 @dataclass(slots=True, kw_only=True)
 class Campaign:
-    """The script of a kill campaign; one round is a batch of sends.
+    """The script of a kill campaign; one round is a batch of calls.
 
     Args:
-        kills: Sends whose sender is killed, at least once each.
-        points: Where; probed in the first round if empty.
-        declared: Points a target declares, of which those that a send passes are taken.
+        kills: Calls whose caller is killed, at least once each.
+        calls: Which calls; those the target has if empty.
+        points: Where in a send; probed in the first round if empty.
+        declared: Points a target declares, of which those that a call passes are taken.
         silent: Share of the killed sends whose message is taken without a reply.
         blind: Share of the tries that come without a look-up before them.
         tell: Told how far it is.
     """
 
     kills: int
+    calls: Sequence[str] = ()
     points: Sequence[str] = ()
     declared: Sequence[str] = ()
     silent: float = SILENT
     blind: float = BLIND
     tell: Callable[[str], None] = lambda _: None
-    _deck: list[str] = field(default_factory=list)
-    _send_s: float = 0.0
+    _calls: Deck = field(default_factory=lambda: Deck(()))
+    _moments: dict[str, Deck] = field(default_factory=dict)
+    _last_s: dict[str, float] = field(default_factory=dict)
 
     @property
     def rounds(self) -> int:
@@ -62,51 +76,89 @@ class Campaign:
         return -(-self.kills // BATCH)
 
     def script(self, race: Race) -> None:
-        """Kill each sender, start it again, ask, and see what arrived."""
+        """Kill each caller, start it again, ask, and see what is so."""
         if race.round == 0:
             self._prepare(race)
         number = min(BATCH, self.kills - race.round * BATCH)
-        errands = [
-            errand
-            for each in range(number)
-            if (errand := _claimed(race, race.agents[each % len(race.agents)])) is not None
-        ]
-        for each, errand in enumerate(errands):
-            self.tell(f"sender {race.round * BATCH + each + 1} of {self.kills} is killed")
-            self._kill(race, errand, self._draw(race))
-            self._ask(race, errand)
-        self._settle(race, errands)
-        for errand in errands:
+        drawn = [self._calls.draw(race) for _ in range(number)]
+        errands = {
+            each: errand
+            for each, f in enumerate(drawn)
+            if f == SEND and (errand := _claimed(race, _agents(race, each)[0])) is not None
+        }
+        for each, f in enumerate(drawn):
+            self.tell(f"caller {race.round * BATCH + each + 1} of {self.kills} is killed in {f}")
+            if f != SEND:
+                self._try(race, TRIALS[f], each)
+            elif each in errands:
+                self._kill(race, errands[each], self._moments[SEND].draw(race))
+                self._ask(race, errands[each])
+        self._settle(race, list(errands.values()))
+        for errand in errands.values():
             _tell(race, errand)
 
     # The first round.
 
     def _prepare(self, race: Race) -> None:
-        """Measure how long a send takes, and find the points it passes."""
+        """Say what is killed in, how long each call takes, and which points it passes."""
+        calls = self.calls or [f for f in CALLS if f == SEND or _has(race, TRIALS[f])]
+        others = [f for f in calls if f != SEND]
+        sends = [SEND] * max(1, len(others)) if SEND in calls else []
+        self._calls = Deck((*sends, *others))
+        if sends:
+            self._prepare_sends(race)
+        for f in others:
+            self._prepare_trials(race, TRIALS[f])
+
+    def _prepare_sends(self, race: Race) -> None:
         agent = race.agents[0]
         errand = _claimed(race, agent)
         if errand is None:
             raise NotReached("no contact could be claimed")
         begun_ns = monotonic_ns()
         errand.send(race)
-        self._send_s = 1.2 * (monotonic_ns() - begun_ns) / 1e9
+        self._last_s[SEND] = 1.2 * (monotonic_ns() - begun_ns) / 1e9
         if not self.points:
             passed = [point for point in sorted(self.declared) if _passes(race, agent, point)]
-            self.points = (*KIT_POINTS, *passed, ANSWERED, ANY)
+            self.points = (*kit_points(SEND), *passed, ANSWERED, ANY)
+        self._moments[SEND] = Deck(self.points)
 
-    def _draw(self, race: Race) -> str:
-        """The next moment: all in turn, in an order that is drawn anew each time."""
-        if not self._deck:
-            self._deck = list(self.points)
-            race.rng.shuffle(self._deck)
-        return self._deck.pop()
+    def _prepare_trials(self, race: Race, kind: type[Trial]) -> None:
+        trial = _trial(race, kind, 0)
+        call = trial.call()
+        if call is None:
+            raise NotReached(f"nothing could be laid out for {kind.f}")
+        begun_ns = monotonic_ns()
+        told = call.start().answer()
+        self._last_s[kind.f] = 1.2 * (monotonic_ns() - begun_ns) / 1e9
+        trial.judge(told)
+        known = tuple(f"{f}." for f in CALLS if f != kind.f)
+        likely = [point for point in sorted(self.declared) if not point.startswith(known)]
+        passed = [
+            point
+            for point in likely
+            if (again := _trial(race, kind, 0).call()) is not None and passes(again, point)
+        ]
+        self._moments[kind.f] = Deck((*kit_points(kind.f), *passed, ANSWERED, ANY))
+
+    def _try(self, race: Race, kind: type[Trial], number: int) -> None:
+        """Kill the caller of another call than a send, and see what is so."""
+        trial = _trial(race, kind, number)
+        call = trial.call()
+        if call is None:
+            return
+        blow = strike(race, call, self._moments[kind.f].draw(race), self._last_s[kind.f])
+        race.mark("kill", call=kind.f, contact=trial.contact.name, point=blow.moment)
+        trial.moment = blow.moment
+        fate = trial.judge(blow.told)
+        race.mark(CALL_MARK, call=kind.f, point=blow.moment, fate=fate.value)
 
     def _kill(self, race: Race, errand: Errand, moment: str) -> None:
         """Kill the sender at the moment; sometimes the receiving side is silent as well."""
         silent = race.rng.random() < self.silent
         if silent:
             race.transport(Behaviour.SILENT)
-        errand.die(race, moment, self._send_s)
+        errand.die(race, moment, self._last_s[SEND])
         if silent:
             race.transport(Behaviour.ACCEPT)
 
@@ -142,17 +194,17 @@ def crash_scenario(campaign: Campaign) -> Scenario:
 
     def script(race: Race) -> None:
         if race.variant == CANARY.name:
-            Campaign(kills=CANARY_KILLS, points=tuple(CANARY.points)).script(race)
+            Campaign(kills=CANARY_KILLS, calls=(SEND,), points=tuple(CANARY.points)).script(race)
         else:
             campaign.script(race)
 
     return Scenario(
         id="crash",
         number=1,
-        title="agents are killed inside their sends",
-        spec=("S8", "K2", "K10", "X4", "X9"),
-        expected="each message arrives once: delivered, or unknown and then settled",
-        needs=frozenset({Capability.SEND, Capability.IDEMPOTENCY}),
+        title="agents are killed inside their calls",
+        spec=("S8", "K2", "K10", "X4", "X9", "L3", "L4", "L6", "L7", "C1", "X17"),
+        expected="each message arrives once: delivered, or unknown and then settled; what was answered holds",
+        needs=_needs(campaign.calls),
         settings=SETTINGS,
         variants=(RANDOM, CANARY),
         rounds=campaign.rounds,
@@ -161,6 +213,28 @@ def crash_scenario(campaign: Campaign) -> Scenario:
         script=script,
         group="crash",
     )
+
+
+def _needs(calls: Sequence[str]) -> frozenset[Capability]:
+    """What a target must have: for the calls that are asked for, else for sends."""
+    needs = {f: kind.needs for f, kind in TRIALS.items()}
+    needs[SEND] = frozenset({Capability.SEND, Capability.IDEMPOTENCY})
+    return frozenset[Capability]().union(*(needs[f] for f in calls or (SEND,)))
+
+
+def _has(race: Race, kind: type[Trial]) -> bool:
+    return kind.needs <= race.capabilities
+
+
+def _agents(race: Race, number: int) -> tuple[Actor, Actor]:
+    """Who is killed, and another: in turn."""
+    agents = race.agents
+    return agents[number % len(agents)], agents[(number + 1) % len(agents)]
+
+
+def _trial(race: Race, kind: type[Trial], number: int) -> Trial:
+    agent, other = _agents(race, number)
+    return kind(race=race, agent=agent, other=other)
 
 
 def _claimed(race: Race, agent: Actor) -> Errand | None:
@@ -178,19 +252,7 @@ def _claimed(race: Race, agent: Actor) -> Errand | None:
 def _passes(race: Race, agent: Actor, point: str) -> bool:
     """Whether a send comes by the point."""
     errand = _claimed(race, agent)
-    if errand is None:
-        return False
-    stop = agent.hold_at(point)
-    pending = agent.later.send(errand.contact, errand.message).start()
-    try:
-        stop.wait()
-    except NotReached:
-        return False
-    else:
-        return True
-    finally:
-        stop.resume()
-        pending.answer()
+    return errand is not None and passes(agent.later.send(errand.contact, errand.message), point)
 
 
 def _is_over(errand: Errand) -> bool:

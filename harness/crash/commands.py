@@ -22,7 +22,8 @@ from ..outcome import CanaryResult, RunOutcome
 from ..run_folder import seed_or_drawn
 from ..scenario import Scenario, Variant
 from ..watcher import Watcher
-from .campaign import CANARY, RANDOM, Campaign, crash_scenario
+from .campaign import CALLS, CANARY, RANDOM, SEND, Campaign, crash_scenario
+from .fates import CallRow, by_call, call_figures, call_table, tally_calls
 from .tally import Row, figures, table, tally
 
 KILLS = 200
@@ -37,15 +38,18 @@ class Kills(Plan):
     """What a kill campaign is asked to do.
 
     Args:
-        kills: Sends whose sender is killed.
+        kills: Calls whose caller is killed.
+        calls: Which calls; empty for all.
     """
 
     kills: int
+    calls: tuple[str, ...] = ()
 
     def whole(self) -> str:
         """The command that runs it again."""
         numbers = ["--kills", str(self.kills), "--agents", str(self.agents[1])]
-        return shlex.join(["leaserace", "crash", *numbers, *self._common()])
+        calls = [word for call in self.calls for word in ("--call", call)]
+        return shlex.join(["leaserace", "crash", *numbers, *calls, *self._common()])
 
     def again(self, scenario: Scenario, variant: Variant, agents: int) -> str:  # noqa: ARG002
         """The same: there is one race only."""
@@ -59,6 +63,31 @@ class Asked:
     plan: Kills
     smtp_port: int
     run_dir: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """What came of the kills.
+
+    Args:
+        sends: Inside sends, by point.
+        calls: Inside other calls, by call.
+    """
+
+    sends: list[Row]
+    calls: list[CallRow]
+
+    def lines(self) -> list[str]:
+        """As text: a table each, and which call was hit how often."""
+        tables = [*table(self.sends), ""] if self.sends else []
+        tables += [*call_table(self.calls), ""] if self.calls else []
+        return [*tables, by_call(self.sends, self.calls)] if tables else []
+
+    def figures(self) -> dict[str, float]:
+        """By name, for ``verdict.json``."""
+        sends, calls = figures(self.sends), call_figures(self.calls)
+        kills = sends["kills"] + sum(row.kills for row in self.calls)
+        return sends | calls | {"kills": kills, f"kills.{SEND}": sends["kills"]}
 
 
 def _target_option(command: Any) -> Any:
@@ -77,7 +106,15 @@ def _target_option(command: Any) -> Any:
     type=click.IntRange(1, KILLS_MAX),
     default=KILLS,
     show_default=True,
-    help="Sends whose sender is killed; some retries are killed too.",
+    help="Calls whose caller is killed; some retries of sends are killed too.",
+)
+@click.option(
+    "--call",
+    "calls",
+    multiple=True,
+    type=click.Choice(CALLS),
+    help="Kill inside this call only; may be given again. Default: sends half of the time, and every "
+    "other call the target has.",
 )
 @click.option(
     "--agents",
@@ -96,18 +133,24 @@ def crash(
     as_json: bool,
     kills: int,
     agents: int,
+    calls: tuple[str, ...],
 ) -> int:
-    """Kill agents inside their sends, start them again, and let them ask what became of it.
+    """Kill agents inside their calls, start them again, and let them ask what became of it.
 
-    Each kill is a SIGKILL at a point of the send path that is drawn: those the target declares, those of
-    the agent's own side, after the answer, and at any instant. The restarted agent looks its key up and
-    tries again with the same key where that is right; some try without looking, some are killed again.
-    Counted is what arrived: no message twice, none lost that was said to be sent, and each outcome
-    delivered, or unknown and then settled.
+    Each kill is a SIGKILL at a point of the call that is drawn: those the target declares, those of
+    the agent's own side, after the answer, and at any instant. Every second one strikes a send. The
+    restarted agent looks its key up and tries again with the same key where that is right; some try
+    without looking, some are killed again. Counted is what arrived: no message twice, none lost that was
+    said to be sent, and each outcome delivered, or unknown and then settled.
+
+    The others strike claims, renewals, releases, opt-outs, cancellations and clean-ups. What was answered
+    must hold: a lease is still there or over by time, a free one free, an opt-out in force, a cancelled
+    send never made. What was not answered is done wholly or not at all, and can be done again.
 
     First a broken copy of the reference is killed too, and its duplicates must be found.
     """
-    campaign = Campaign(kills=kills)
+    calls = tuple(dict.fromkeys(calls))
+    campaign = Campaign(kills=kills, calls=calls)
     plan = Kills(
         target_name=target,
         scenarios=[crash_scenario(campaign)],
@@ -118,19 +161,20 @@ def crash(
         policy_file=policy_file,
         command="crash",
         kills=kills,
+        calls=calls,
     )
     asked = Asked(
         plan=plan, smtp_port=smtp_port, run_dir=make_run_dir(report_dir, "crash", plan.seed)
     )
-    outcome, history, rows = _carry_out(asked, campaign)
+    outcome, history, counted = _carry_out(asked, campaign)
     if as_json:
         click.echo(outcome.to_json().decode(), nl=False)
     else:
-        _print(outcome, history, rows, asked.run_dir)
+        _print(outcome, history, counted, asked.run_dir)
     return exit_status(outcome)
 
 
-def _carry_out(asked: Asked, campaign: Campaign) -> tuple[RunOutcome, History, list[Row]]:
+def _carry_out(asked: Asked, campaign: Campaign) -> tuple[RunOutcome, History, Counted]:
     """Feed the canary, run the campaign, write the files."""
     from ..processes.signals import terminated_as_exception
 
@@ -152,12 +196,12 @@ def _carry_out(asked: Asked, campaign: Campaign) -> tuple[RunOutcome, History, l
             asked.plan, run_dir=asked.run_dir, open_engine=open_engine, watcher=watcher
         )
     history = History.load(asked.run_dir / "history.jsonl")
-    rows = tally(history)
-    outcome = _counted(replace(outcome, canary=canary), rows)
+    counted = Counted(sends=tally(history), calls=tally_calls(history))
+    outcome = _with_counts(replace(outcome, canary=canary), counted)
     files.write_all(outcome, history, asked.run_dir)
-    if rows:
-        (asked.run_dir / TABLE_FILE).write_text("\n".join(table(rows)) + "\n", encoding="utf-8")
-    return outcome, history, rows
+    if lines := counted.lines():
+        (asked.run_dir / TABLE_FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return outcome, history, counted
 
 
 def _engine(asked: Asked, stack: contextlib.ExitStack, target: str, folder: Path) -> Engine:
@@ -193,21 +237,24 @@ def _feed_canary(asked: Asked, stack: contextlib.ExitStack) -> CanaryResult | No
     )
 
 
-def _counted(outcome: RunOutcome, rows: list[Row]) -> RunOutcome:
+def _with_counts(outcome: RunOutcome, counted: Counted) -> RunOutcome:
     """The outcome with the counts; each send is a round."""
-    counts = figures(rows)
+    if not counted.lines():
+        return outcome
+    counts = counted.figures()
+    sends = int(counts["sends"])
     races = tuple(
-        replace(race, figures=race.figures | counts, rounds=int(counts["sends"])) if rows else race
+        replace(race, figures=race.figures | counts, rounds=sends or race.rounds)
         for race in outcome.races
     )
     return replace(outcome, races=races)
 
 
-def _print(outcome: RunOutcome, history: History, rows: list[Row], run_dir: Path) -> None:
+def _print(outcome: RunOutcome, history: History, counted: Counted, run_dir: Path) -> None:
     show = importlib.import_module("leaserace.reports.show")
-    if rows:
-        for line in table(rows):
-            click.echo(line)
+    for line in counted.lines():
+        click.echo(line)
+    if counted.lines():
         click.echo()
     show.print_outcome(outcome, history, run_dir)
 

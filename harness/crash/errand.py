@@ -6,7 +6,6 @@ where nothing may have left, or what is recorded can be replayed.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -22,13 +21,9 @@ from ..contract import (
     SendState,
     Sent,
 )
-from ..scenario import Actor, Contact, NotReached, Race, Stop
+from ..scenario import Actor, Contact, Race
+from .strike import ANSWERED, strike
 
-DIED = "an agent was killed inside a send"
-ANSWERED = "after its answer"
-"""A moment to kill at: the agent has the answer, and forgets it."""
-ANY = "at any instant"
-"""A moment to kill at: drawn, wherever the agent stands then."""
 _WAIT = frozenset({Code.SEND_IN_PROGRESS, Code.SEND_STATUS_UNKNOWN, Code.STORE_BUSY})
 _LEASE_OVER = frozenset({Code.LEASE_EXPIRED, Code.STALE_FENCING_TOKEN, Code.NOT_HOLDER})
 _IN_FLIGHT = frozenset({SendState.AUTHORIZED, SendState.DISPATCHING})
@@ -85,22 +80,11 @@ class Errand:
             moment: Name of a point, `ANSWERED` or `ANY`.
             within_s: How long a send takes: `ANY` is drawn from it.
         """
-        agent = self.agent
-        armed = moment not in (ANSWERED, ANY)
-        stop = agent.kill_at(moment) if armed else None
-        pending = agent.later.send(self.contact, self.message).start()
-        if stop is not None and not _strikes(stop):
-            moment = ANSWERED  # a replay passes few points
-        if moment == ANY:
-            time.sleep(race.rng.uniform(0.0, within_s))
-        if moment == ANSWERED:
-            self._learn(race, pending.answer())
-        elif stop is not None or not pending.is_done():
-            race.window(DIED)
-        agent.kill()
-        race.mark("kill", intent=self.message.intent, point=moment)
-        self.deaths.append(moment)
-        agent.restart()
+        blow = strike(race, self.agent.later.send(self.contact, self.message), moment, within_s)
+        if blow.moment == ANSWERED and blow.told is not None:
+            self._learn(race, blow.told)
+        race.mark("kill", intent=self.message.intent, point=blow.moment)
+        self.deaths.append(blow.moment)
 
     def asks(self, race: Race) -> bool:
         """Look the key up; True if it is right to try again (spec: R)."""
@@ -134,12 +118,3 @@ class Errand:
         lease = self.agent.acquire(self.contact)
         if isinstance(lease, Lease):
             self.message = replace(self.message, token=lease.token)
-
-
-def _strikes(stop: Stop) -> bool:
-    """Whether the agent came by the point, and so is dead."""
-    try:
-        stop.wait()
-    except NotReached:
-        return False
-    return True

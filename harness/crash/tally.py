@@ -1,4 +1,4 @@
-"""What came of the kills, counted by where they struck."""
+"""What came of the kills inside sends, counted by where they struck."""
 
 from __future__ import annotations
 
@@ -111,11 +111,15 @@ def table(rows: Sequence[Row]) -> list[str]:
     ]
     above = ["", "", *(HEADS[end][0] for end in ends), "", ""]
     heads = ["killed", "kills", *(HEADS[end][1] for end in ends), "duplicates", "lost"]
-    grid = [above, heads, *body]
+    return [*drawn([above, heads, *body]), "", NOTE]
+
+
+def drawn(grid: Sequence[Sequence[str]]) -> list[str]:
+    """Two lines of heads, the rows, and the last one by itself."""
     widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
     lines = [_line(cells, widths) for cells in grid]
     rule = "-" * max(map(len, lines))
-    return [*lines[:2], rule, *lines[2:-1], rule, lines[-1], "", NOTE]
+    return [*lines[:2], rule, *lines[2:-1], rule, lines[-1]]
 
 
 def _counts(row: Row, ends: Iterable[End]) -> list[int]:

@@ -10,15 +10,12 @@ from typing import NamedTuple
 import pytest
 
 from leaserace.harness import cli
-from leaserace.harness.crash.campaign import (
-    CANARY,
-    KIT_POINTS,
-    RANDOM,
-    Campaign,
-    crash_scenario,
-)
-from leaserace.harness.crash.errand import ANSWERED, ANY, End
+from leaserace.harness.crash.campaign import CANARY, RANDOM, Campaign, crash_scenario
+from leaserace.harness.crash.errand import End
+from leaserace.harness.crash.fates import CallRow, tally_calls
+from leaserace.harness.crash.strike import ANSWERED, ANY, kit_points
 from leaserace.harness.crash.tally import Row, tally, total
+from leaserace.harness.crash.trials import TRIALS, Fate
 from leaserace.harness.history import FaultEvent
 from leaserace.harness.judging import result_of
 from leaserace.harness.processes.engine import ProcessEngine
@@ -37,6 +34,15 @@ SEND_POINTS = {
     "send.handed_over",
     "send.settled",
 }
+KIT_POINTS = kit_points("send")
+POINTS = {
+    "acquire": {"acquire.read", "acquire.granted", "acquire.committed"},
+    "renew": {"renew.read", "renew.written", "renew.committed"},
+    "release": {"release.read", "release.written", "release.committed"},
+    "suppress": {"suppress.written", "suppress.committed"},
+    "cancel": {"cancel.written", "cancel.committed"},
+    "clean_up": {"clean_up.read"},
+}
 SETTLED = {End.RECORDED, End.SENT, End.FOUND, End.SENT_AFTER}
 
 
@@ -45,6 +51,7 @@ class Came(NamedTuple):
 
     result: RaceResult
     rows: list[Row]
+    calls: list[CallRow]
     kills: int
     """SIGKILLs in the history."""
 
@@ -58,16 +65,23 @@ Kill = Callable[..., Came]
 
 @pytest.fixture
 def kill(tmp_path: Path) -> Kill:
-    def kill_(target: str, kills: int, *, seed: int = 1, searchable: bool = True) -> Came:
+    def kill_(
+        target: str,
+        kills: int,
+        *calls: str,
+        seed: int = 1,
+        searchable: bool = True,
+    ) -> Came:
         with ProcessEngine(target, tmp_path, seed=seed, searchable=searchable) as engine:
-            campaign = Campaign(kills=kills, declared=tuple(engine.target.points))
+            campaign = Campaign(kills=kills, calls=calls, declared=tuple(engine.target.points))
             run = engine.run(crash_scenario(campaign), RANDOM, agents=2)
         deaths = [
             each
             for each in run.history
             if isinstance(each, FaultEvent) and each.fault == "crash" and each.phase == "begin"
         ]
-        return Came(result_of(run)[0], tally(run.history), len(deaths))
+        result, _ = result_of(run)
+        return Came(result, tally(run.history), tally_calls(run.history), len(deaths))
 
     return kill_
 
@@ -85,7 +99,7 @@ def check(came: Came, kills: int) -> None:
 
 def test_no_kill_doubles_or_loses_a_message(kill: Kill) -> None:
     """spec: S8, K2, K10, X4, X9"""
-    check(kill(DURABLE, 40), 40)
+    check(kill(DURABLE, 40, "send"), 40)
 
 
 @pytest.mark.slow
@@ -93,12 +107,86 @@ def test_a_thousand_kills_double_or_lose_no_message(
     kill: Kill,
 ) -> None:
     """spec: S8, K2, K10, X4, X9"""
-    came = kill(DURABLE, 1000, seed=1000)
+    came = kill(DURABLE, 1000, "send", seed=1000)
 
     check(came, 1000)
     assert all(row.kills >= 50 for row in came.rows)
     ends = total(came.rows).ends
     assert all(ends[end] for end in SETTLED), ends
+
+
+def holds(came: Came, kills: int) -> None:
+    """Every answer given is so, and what was not answered was done or can be."""
+    assert came.result.verdict is Verdict.VALID, (came.result.reason, came.result.findings)
+    assert sum(row.kills for row in came.calls) == kills
+    assert not any(row.fates[Fate.LOST] for row in came.calls)
+
+
+def test_no_kill_inside_another_call_takes_an_answer_back(kill: Kill) -> None:
+    """A kill at every point of every call. spec: L3, L4, L6, L7, C1, C3, K5, X4, X17"""
+    came = kill(DURABLE, 48, *TRIALS)
+
+    holds(came, 48)
+    assert came.kills == 48
+    for row in came.calls:
+        others = {*kit_points(row.call), ANSWERED, ANY}
+        assert row.points.keys() == POINTS[row.call] | others, row.call
+        assert row.fates[Fate.HELD]
+        assert row.fates[Fate.AGAIN]
+
+
+@pytest.mark.slow
+def test_a_thousand_kills_inside_other_calls_take_no_answer_back(kill: Kill) -> None:
+    """spec: L3, L4, L6, L7, C1, C3, K5, X4, X17"""
+    holds(kill(DURABLE, 1000, *TRIALS, seed=1000), 1000)
+
+
+@pytest.mark.parametrize("call", [call for call in TRIALS if call != "clean_up"])
+def test_a_mailbox_that_answers_before_it_writes_is_found(kill: Kill, call: str) -> None:
+    """spec: L3, L6, L7, C1, X17"""
+    came = kill("tests.support.crash_targets:WriteBehind", 8, call)
+
+    assert came.result.verdict is Verdict.INVALID
+    (row,) = came.calls
+    assert row.fates[Fate.LOST]
+
+
+def test_a_clean_up_that_forgets_tokens_is_found(kill: Kill) -> None:
+    """spec: L4"""
+    came = kill("leaserace.reference_impl.broken.without_lasting_counter:target", 3, "clean_up")
+
+    assert came.result.verdict is Verdict.INVALID
+    (row,) = came.calls
+    assert row.fates[Fate.LOST] == 3
+
+
+def test_an_opt_out_that_waits_for_the_release_is_lost_with_its_caller(kill: Kill) -> None:
+    """spec: C3"""
+    target = "leaserace.reference_impl.broken.without_suppression_before_release:target"
+    came = kill(target, 8, "suppress")
+
+    assert came.result.verdict is Verdict.INVALID
+    assert "scenario.expected" in {finding.rule for finding in came.result.findings}
+
+
+def test_a_lease_that_is_over_by_time_is_no_lost_answer(kill: Kill) -> None:
+    """spec: L3, L5, L6"""
+    holds(kill("tests.support.crash_targets:ShortLeases", 24, *TRIALS), 24)
+
+
+def test_leases_alone_are_killed_in_where_they_are_asked_for(kill: Kill) -> None:
+    came = kill("tests.support.gate_targets:LeasesOnly", 6, "acquire", "renew", "release")
+
+    holds(came, 6)
+    assert [row.call for row in came.calls] == ["acquire", "renew", "release"]
+
+
+def test_every_second_kill_strikes_a_send(kill: Kill) -> None:
+    came = kill(DURABLE, 24)
+
+    assert came.result.verdict is Verdict.VALID, (came.result.reason, came.result.findings)
+    assert total(came.rows).sends == 12
+    assert [(row.call, row.kills) for row in came.calls] == [(call, 2) for call in TRIALS]
 
 
 @pytest.mark.parametrize("canary", CRASH_CANARIES, ids=lambda canary: canary["twin"])
@@ -122,7 +210,7 @@ def test_a_mailbox_that_runs_an_unknown_send_again_is_found_by_those_who_do_not_
 ) -> None:
     """Who looks the key up hides it (spec: S8, K10, R)."""
     target = "leaserace.reference_impl.broken.without_unknown_state:target"
-    campaign = Campaign(kills=2, points=("send.handed_over",), blind=blind)
+    campaign = Campaign(kills=2, calls=("send",), points=("send.handed_over",), blind=blind)
     with ProcessEngine(target, tmp_path, seed=1, searchable=True) as engine:
         result, _ = result_of(engine.run(crash_scenario(campaign), RANDOM, agents=2))
     assert result.verdict is verdict, (result.reason, result.findings)
@@ -131,7 +219,7 @@ def test_a_mailbox_that_runs_an_unknown_send_again_is_found_by_those_who_do_not_
 
 def test_where_the_receiving_side_cannot_be_asked_unknown_stays_unknown(kill: Kill) -> None:
     """Never sent again by itself: at most one message each (spec: K10)."""
-    came = kill(DURABLE, 13, searchable=False)
+    came = kill(DURABLE, 13, "send", searchable=False)
 
     assert came.result.verdict is Verdict.VALID, came.result.findings
     whole = total(came.rows)
@@ -142,7 +230,7 @@ def test_where_the_receiving_side_cannot_be_asked_unknown_stays_unknown(kill: Ki
 
 def test_a_lease_that_ended_meanwhile_is_claimed_again_under_the_same_key(kill: Kill) -> None:
     """spec: R, K6"""
-    came = kill("tests.support.crash_targets:ShortLeases", 13)
+    came = kill("tests.support.crash_targets:ShortLeases", 13, "send")
 
     assert came.result.verdict is Verdict.VALID, (came.result.reason, came.result.findings)
     whole = total(came.rows)
@@ -151,14 +239,14 @@ def test_a_lease_that_ended_meanwhile_is_claimed_again_under_the_same_key(kill: 
 
 
 def test_a_mailbox_without_look_up_or_points_is_killed_from_outside(kill: Kill) -> None:
-    came = kill("tests.support.crash_targets:NoLookup", 10)
+    came = kill("tests.support.crash_targets:NoLookup", 10, "send")
 
     assert came.result.verdict is Verdict.VALID, (came.result.reason, came.result.findings)
     assert came.points == {*KIT_POINTS, ANSWERED, ANY}
 
 
 def test_a_point_that_no_send_passes_is_left_out(kill: Kill) -> None:
-    came = kill("tests.support.crash_targets:ForeignPoint", 6)
+    came = kill("tests.support.crash_targets:ForeignPoint", 6, "send")
 
     assert came.points == {*KIT_POINTS, "send.handed_over", ANSWERED, ANY}
 
@@ -168,18 +256,25 @@ def test_the_command_prints_the_counts_a_line_a_point(
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    assert cli._status(["crash", "--kills", "13", "--seed", "1"]) == 0
+    calls = ["--call", "send", "--call", "renew", "--call", "send"]
+    assert cli._status(["crash", "--kills", "26", "--seed", "1", *calls]) == 0
 
     text = capsys.readouterr().out
     assert "Canary: a mailbox broken on purpose (without_key_after_failure)" in text
     assert "Crash: VALID" in text
     assert "rate is below" in text
-    assert {*SEND_POINTS, "send.think"} <= set(text.split())
+    assert {*SEND_POINTS, "send.think", "renew"} <= set(text.split())
     assert text.startswith((tmp_path / ".leaserace/latest/kills.txt").read_text())
     outcome = json.loads((tmp_path / ".leaserace/latest/verdict.json").read_text())
-    assert outcome["again"] == "leaserace crash --kills 13 --agents 2 --target durable --seed 1"
+    assert outcome["again"] == (
+        "leaserace crash --kills 26 --agents 2 --call send --call renew --target durable --seed 1"
+    )
     (race,) = outcome["races"]
-    assert race["figures"]["sends"] == race["rounds"] == 13
+    assert race["figures"]["sends"] == race["rounds"]
+    assert race["figures"]["sends"] + race["figures"]["kills.renew"] == 26
+    assert race["figures"]["fate.lost"] == 0
+    kills = int(race["figures"]["kills"])
+    assert f"\n{kills} kills: send {kills - race['figures']['kills.renew']:g}, renew " in text
     assert race["figures"]["duplicates"] == race["figures"]["lost"] == 0
 
 
@@ -194,6 +289,8 @@ def test_a_target_without_keys_is_not_applicable(
 
     (race,) = json.loads(capsys.readouterr().out)["races"]
     assert race["reason"] == "the target does not declare idempotency, send"
+
+    assert cli._status(["crash", *arguments, "--call", "cancel"]) == 5
 
 
 def test_a_mistake_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
