@@ -55,7 +55,7 @@ class Counted(Rule):
                 *certain,
                 op,
             )
-        possible = sum(_may_count(each, op) for each in _messages(view))
+        possible = _possible(view, op)
         if load > possible and not self.ledger.unnamed:
             yield self.finding(
                 f"{op.agent} was told that {op.contact} got {load} messages, "
@@ -74,9 +74,27 @@ def _messages(view: View) -> Iterable[Operation]:
     """Sends that did the work themselves, or may have, and contacts by other channels."""
     for intent in view.person.intents.values():
         for each in intent.tries:
-            if each.op.type is not OpType.OK or each.is_executed:
+            if not _is_replayed(each):
                 yield each.op
     yield from view.person.notes
+
+
+def _is_replayed(view: View) -> bool:
+    return view.op.type is OpType.OK and not view.is_executed
+
+
+def _possible(view: View, op: Operation) -> int:
+    """How many messages may have been authorised when the lease was answered."""
+    count = sum(_may_count(each, op) for each in view.person.notes)
+    for intent in view.person.intents.values():
+        did = sum(_may_count(each.op, op) for each in intent.tries if not _is_replayed(each))
+        count += did or any(_is_under_way(each.op, op) for each in intent.tries)
+    return count
+
+
+def _is_under_way(message: Operation, op: Operation) -> bool:
+    """A try that is told of another's message in the end may have been authorised before that one."""
+    return message.begin < (op.end or FOREVER) and (message.end or FOREVER) > op.begin
 
 
 def _may_count(message: Operation, op: Operation) -> bool:

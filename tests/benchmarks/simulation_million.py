@@ -26,9 +26,14 @@ def main() -> None:
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 2026
     process = psutil.Process(os.getpid())
     sizes: list[int] = []
+    told: set[str] = set()
     begun = time.perf_counter()
 
     def show(found: Statistics) -> None:
+        for hit in found.hits:
+            if hit.schedule not in told:
+                told.add(hit.schedule)
+                print(f"{hit.rules[0]}: {hit.message}\n  {hit.schedule}", flush=True)
         if found.schedules >= (len(sizes) + 1) * EVERY:
             sizes.append(process.memory_info().rss // 1024)
             cpu_s = time.process_time()
@@ -41,8 +46,6 @@ def main() -> None:
 
     plan = Plan(target=REFERENCE, schedules=schedules, seed=seed, keep_going=True)
     found = explore_all(plan, on_progress=show)
-    for hit in found.hits:
-        print(f"{hit.rules[0]}: {hit.message}\n  {hit.schedule}")
     result = {
         "schedules": found.schedules,
         "steps": found.steps,

@@ -98,3 +98,25 @@ def test_a_contact_by_another_channel_explains_a_cooldown() -> None:
     tape.noted(SUPPORT, "note_contact")
     tape.refused(SALES, "send", "cooldown_active")
     assert not tape.findings(Explained)
+
+
+def test_a_try_that_is_replayed_in_the_end_may_have_been_authorised_before() -> None:
+    """spec: C5, S9: a worker that was overtaken had its message on the timeline already."""
+    tape = Tape(capabilities=LOADED)
+    overtaken = tape.invoke(SUPPORT, "send", intent="i1", key="k1")
+    tape.granted(SALES, 42, contact_load=1)
+    tape.sent(SALES, intent="i1", key="k1")
+    tape.replay(overtaken)
+    assert not tape.findings(Counted)
+
+
+def test_tries_of_one_message_count_once() -> None:
+    """spec: C5"""
+    tape = Tape(capabilities=LOADED)
+    overtaken = tape.invoke(SUPPORT, "send", intent="i1", key="k1")
+    other = tape.invoke(SALES, "send", intent="i1", key="k1")
+    claim = tape.granted("digest-01", 42, contact_load=2)
+    tape.replay(overtaken)
+    tape.ok(other, message_id="<i1@example.org>", status=201, replay=False)
+    (finding,) = tape.findings(Counted)
+    assert finding.ops == (claim,)
