@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from ..contract import Capability, Code, SendState
 from ..history import Operation, OpType
 from ..verdict import Finding
 from .base import Rule
 from .claims import FOREVER, is_before, may_precede
-from .ledger import Intent, View
+from .ledger import View
 
 _NEEDS = frozenset({Capability.SEND, Capability.IDEMPOTENCY})
 _NEVER_LEFT = frozenset(
@@ -25,7 +25,7 @@ class _Keyed(Rule):
         """Whether a call certainly lies inside the window that the first of these opened (K5)."""
         ledger, op = self.ledger, view.op
         begun_ns = [each.op.invoked_ns for each in tries if each.op.type is not OpType.FAIL]
-        first_ns = min(begun_ns, default=op.invoked_ns)
+        first_ns = min((*begun_ns, op.invoked_ns))
         lasts_ns = (op.completed_ns or op.invoked_ns) - first_ns
         return lasts_ns < ledger.window_ns - ledger.window_slack_ns
 
@@ -227,7 +227,7 @@ class PayloadBound(_Keyed):
             return
         for first in other:
             same = [each for each in other if each.payload == first.payload]
-            if _was_executed(first, self.ledger.intents) and self._in_window(view, same):
+            if self._was_executed(first) and self._in_window(view, same):
                 yield self.finding(
                     f"key {view.key} was acknowledged for two payloads, "
                     f"by {first.op.agent} and by {view.op.agent}",
@@ -236,12 +236,21 @@ class PayloadBound(_Keyed):
                 )
                 return
 
+    def _was_executed(self, view: View) -> bool:
+        """Whether the try sent its message for certain; another key or endpoint may have (K8, K9)."""
+        if view.op.type is OpType.OK:
+            return True
+        intent = self.ledger.intents.get(view.intent)
+        if view.op.type is OpType.FAIL or intent is None:
+            return False
+        others: dict[tuple[str, int], list[View]] = {}
+        for each in intent.causes():
+            if (each.key, each.payload) != (view.key, view.payload):
+                others.setdefault((each.key, each.payload), []).append(each)
+        return intent.deliveries > sum(self._executions(tries) for tries in others.values())
 
-def _was_executed(view: View, intents: Mapping[str, Intent]) -> bool:
-    """Whether the try sent its message for certain; another key or endpoint may have (K8, K9)."""
-    if view.op.type is OpType.OK:
-        return True
-    intent = intents.get(view.intent)
-    if view.op.type is OpType.FAIL or intent is None:
-        return False
-    return intent.deliveries >= len({(each.key, each.payload) for each in intent.causes()})
+    def _executions(self, tries: list[View]) -> int:
+        """How often one key may have been executed: once inside a window (K5)."""
+        first = min(tries, key=lambda each: each.op.invoked_ns)
+        within = all(self._in_window(each, (first,)) for each in tries)
+        return 1 if within else len(tries)

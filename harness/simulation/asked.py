@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..agents.option import AgentRun
 from ..habits.assign import Assignments
 from ..run_folder import run_folder, seed_or_drawn
+from .catalogue import EXHAUSTIVE, SMALL
 from .driver import Bounds
+from .exhaust import Searches
 from .explore import Plan
 from .habits import subjects_with
-from .subjects import parse
+from .subjects import POLICIES, parse
 
 SECONDS = 10.0
 FAULTS, DEADLINES = 2, 3
 """What may go wrong in a drawn run, unless it is said."""
+SEARCH_SHARE = 0.2
+"""How much of its time a portfolio searches, at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +89,39 @@ class Asked:
             keep_going=self.keep_going,
             folder=str(run_folder(self.report_dir, "explore", seed) / "schedules"),
         )
+
+    def searches(self, subjects: tuple[str, ...]) -> Searches:
+        """What to search to its end; with no limit unless one is given."""
+        bounds = self.bounds(faults=1, deadlines=1)
+        small = tuple(text for text in EXHAUSTIVE if len(parse(text).seats) <= self.agents)
+        return Searches(
+            target=self.target,
+            subjects=subjects or small,
+            policies=self.policies or tuple(POLICIES),
+            faults=bounds.faults,
+            deadlines=bounds.time_steps,
+            schedules=self.schedules,
+            seconds=self.seconds,
+            policy_file=None if self.policy_file is None else str(self.policy_file),
+            folder=str(run_folder(self.report_dir, "explore", 0) / "schedules"),
+        )
+
+    @property
+    def has_small_searches(self) -> bool:
+        """Whether a portfolio begins with searches: where time bounds it and nothing else is asked."""
+        asks_time = self.schedules is None and self.shard[0] == 1
+        return (
+            self.strategy == "portfolio"
+            and asks_time
+            and not self.subjects
+            and not self.habit_texts
+        )
+
+    def small_searches(self, plan: Plan) -> Searches:
+        """The small searches of a portfolio, within a share of its time."""
+        searches = self.searches(SMALL)
+        assert plan.seconds is not None
+        return replace(searches, seconds=plan.seconds * SEARCH_SHARE, folder=plan.folder)
 
     def agent_run(self) -> AgentRun:
         """What is asked of an agent under test."""

@@ -90,6 +90,8 @@ EXHAUSTIVE = (
     "prog.i.iAS",
 )
 """Short enough to be searched to the end."""
+SMALL = EXHAUSTIVE[:3]
+"""So short that it takes a moment."""
 
 _LETTERS = "AAASSSSRRLLNNXXQKPZFOBUVTWC"
 _NO_LEASE = str.maketrans("", "", "ALN")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,14 @@ from ..fuzz.replaying import is_plan, replay_plan
 from ..habits.option import habit_option
 from ..targets import load_target
 from .asked import Asked
-from .catalogue import EXHAUSTIVE
 from .doubled import doubled_in
+from .exhaust import Searched, Searches, exhaust
 from .explore import STRATEGIES, Nondeterministic, Plan
-from .progress import live
+from .progress import figures, live
 from .run import Outcome, Runner
 from .schedule import Schedule, load
 from .subjects import HABIT, POLICIES
-from .telling import replay_line, say_statistics, show_search, tell_hit
+from .telling import SearchesTold, replay_line, say_statistics, tell_hit
 from .workers import explore_all
 
 EXIT_FOUND, EXIT_HARNESS, EXIT_UNKNOWN = 1, 3, 4
@@ -76,7 +77,13 @@ _policy_option = click.option(
     click.option(
         "--strategy", type=click.Choice(STRATEGIES), default="portfolio", show_default=True
     ),
-    click.option("--agents", type=click.IntRange(1, 5), default=3, show_default=True),
+    click.option(
+        "--agents",
+        type=click.IntRange(1, 5),
+        default=3,
+        show_default=True,
+        help="Agents of a run, at most; what is named by --subject runs as it is.",
+    ),
     click.option("--faults", type=click.IntRange(0, 9), help="Faults of a run, at most."),
     click.option(
         "--deadlines",
@@ -85,9 +92,19 @@ _policy_option = click.option(
     ),
     click.option("--depth", type=click.IntRange(1, 20), default=3, help="Depth of PCT."),
     click.option("--schedules", type=click.IntRange(1), help="Runs to make."),
-    click.option("--seconds", type=click.FloatRange(0.01), help="How long; default 10."),
+    click.option(
+        "--seconds",
+        type=click.FloatRange(0.01),
+        help="How long; default 10, for an exhaustive search as long as it takes.",
+    ),
     click.option("--seed", type=int, help="Seed of every draw; default a fresh one."),
-    click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True),
+    click.option(
+        "--workers",
+        type=click.IntRange(1, 256),
+        default=1,
+        show_default=True,
+        help="Processes; of an exhaustive search each takes another subject or policy.",
+    ),
     click.option("--shard", type=Shard(), default="1/1", help="This machine's share, such as 2/5."),
     click.option("--subject", "subjects", multiple=True, help="What runs, such as prog.ASL.AS."),
     habit_option(
@@ -112,7 +129,7 @@ def explore(**options: Any) -> int:
 
     Who moves, lost replies, crashes, silent transports, opt-outs that come in, and the passing of time
     are choices; rules watch every run. Exit status 1 with a finding, 3 if a run made twice came out
-    differently. With --agent an agent of yours is led through its situations instead, again and again.
+    differently, 4 if something could not be judged or an exhaustive search was cut off. With --agent an agent of yours is led through its situations instead, again and again.
     """
     asked = Asked(**options)
     if asked.agent is not None or asked.situations:
@@ -120,38 +137,67 @@ def explore(**options: Any) -> int:
     target = _simulable(asked.target)
     subjects = asked.what_runs()
     if asked.strategy == "exhaustive":
-        return _search(target, asked, subjects)
+        return _search(asked.searches(subjects), asked)
     plan = asked.plan(subjects)
-    return _draw(target, plan, shard=asked.shard, workers=asked.workers, as_json=asked.as_json)
+    searched, status = _search_small(asked, plan)
+    if status == EXIT_FOUND and not asked.keep_going:
+        return status
+    left_s = None if plan.seconds is None else plan.seconds - sum(each.seconds for each in searched)
+    return max(status, _draw(target, replace(plan, seconds=left_s), asked, searched), key=_weight)
 
 
-def _search(target: Target, asked: Asked, subjects: tuple[str, ...]) -> int:
+def _search(searches: Searches, asked: Asked) -> int:
     """Search every schedule within the bounds; the exit status."""
-    from .exhaust import exhaust
+    told = SearchesTold(target=asked.target, as_json=asked.as_json)
+    with live("searching") as show:
+        status = exhaust(
+            searches,
+            shard=asked.shard,
+            workers=asked.workers,
+            show=told.show,
+            on_progress=show,
+        )
+    told.end()
+    return status
 
-    return exhaust(
-        target,
-        subjects=subjects or EXHAUSTIVE,
-        policies=asked.policies or tuple(POLICIES),
-        bounds=asked.bounds(faults=1, deadlines=1),
-        seconds=asked.limit_s,
-        schedules=asked.schedules,
-        policy_file=asked.policy_file,
-        show=show_search(as_json=asked.as_json, target=asked.target),
-    )
+
+def _search_small(asked: Asked, plan: Plan) -> tuple[list[Searched], int]:
+    """What a portfolio searches to its end before it draws; a finding is told at once."""
+    searched: list[Searched] = []
+    if not asked.has_small_searches:
+        return searched, 0
+    told = SearchesTold(target=asked.target, as_json=asked.as_json)
+
+    def keep(each: Searched) -> None:
+        searched.append(each)
+        if each.hits:
+            told.show(each)
+
+    with live("searching") as show:
+        status = exhaust(asked.small_searches(plan), show=keep, on_progress=show)
+    return searched, status if status == EXIT_FOUND else 0
 
 
-def _draw(
-    target: Target, plan: Plan, *, shard: tuple[int, int], workers: int, as_json: bool
-) -> int:
+def _weight(status: int) -> int:
+    """A finding outweighs all else."""
+    return 9 if status == EXIT_FOUND else status
+
+
+def _draw(target: Target, plan: Plan, asked: Asked, searched: list[Searched]) -> int:
     """Explore by draws, say what came of it; the exit status."""
+    as_json = asked.as_json
     try:
         with live("exploring") as show:
-            found = explore_all(plan, shard=shard, workers=workers, on_progress=show)
+            found = explore_all(
+                plan,
+                shard=asked.shard,
+                workers=asked.workers,
+                on_progress=lambda found: show(figures(found)),
+            )
     except Nondeterministic as error:
         click.echo(f"leaserace: {error}", err=True)
         return EXIT_HARNESS
-    say_statistics(plan, found, as_json=as_json)
+    say_statistics(plan, found, searched, as_json=as_json)
     if not as_json:
         policy_file = None if plan.policy_file is None else Path(plan.policy_file)
         for hit in found.hits:

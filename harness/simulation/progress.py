@@ -10,11 +10,11 @@ from .explore import Statistics
 
 
 @contextmanager
-def live(label: str) -> Iterator[Callable[[Statistics], None]]:
+def live(label: str) -> Iterator[Callable[[str], None]]:
     """A line that is kept up to date while the block runs.
 
     Args:
-        label: What stands before the figures.
+        label: What stands before the text that is shown.
     """
     if not sys.stderr.isatty():
         yield lambda _: None
@@ -24,8 +24,8 @@ def live(label: str) -> Iterator[Callable[[Statistics], None]]:
     console = Console(stderr=True)
     with console.status(label) as status:
 
-        def show(found: Statistics) -> None:
-            status.update(f"{label}: {figures(found)}")
+        def show(text: str) -> None:
+            status.update(f"{label}: {text}")
 
         yield show
 

@@ -7,25 +7,17 @@ the number of workers changes nothing but the time.
 from __future__ import annotations
 
 import concurrent.futures
-import contextlib
 import itertools
 import json
-import os
-import subprocess
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
 import msgspec
 
-from ..contract import UsageError
 from ..targets import load_target
-from .explore import Explorer, Nondeterministic, Plan, Statistics
-from .fence import Escaped
+from .explore import Explorer, Plan, Statistics
+from .pool import Check, pool
 
 SLICE = 1_000
 """Schedules of one slice."""
@@ -50,12 +42,12 @@ def slices(plan: Plan, shard: tuple[int, int]) -> Iterator[tuple[int, int]]:
         yield slice_, size
 
 
-def run_slice(order: str, parent: int | None = None) -> str:
+def run_slice(order: str, check: Check = lambda: None) -> str:
     """Run one slice in this process.
 
     Args:
         order: JSON of the plan under ``plan``, the slice's number and its schedules and seconds.
-        parent: The process that must go on living, or None.
+        check: Called now and then.
 
     Returns:
         JSON of the statistics.
@@ -63,12 +55,9 @@ def run_slice(order: str, parent: int | None = None) -> str:
     value = json.loads(order)
     plan = msgspec.convert(value["plan"], Plan)
     plan = replace(plan, schedules=value["schedules"], seconds=value["seconds"])
-
-    def check(_: Statistics) -> None:
-        if parent is not None and os.getppid() != parent:
-            raise SystemExit
-
-    found = Explorer(load_target(plan.target), plan, value["slice"], check).run()
+    found = Explorer(
+        load_target(plan.target), plan, value["slice"], on_progress=lambda _: check()
+    ).run()
     return json.dumps(found.to_json())
 
 
@@ -101,98 +90,6 @@ def explore_all(
         with pool(workers) as own:
             return _spread(plan, shard, own, workers, on_progress)
     return _in_turn(plan, shard, on_progress)
-
-
-@contextmanager
-def pool(workers: int) -> Iterator[concurrent.futures.Executor]:
-    """Processes of our own, each with a thread that hands it slices; they end with the block."""
-    processes: list[subprocess.Popen[str]] = []
-    mine = threading.local()
-
-    def start() -> None:
-        mine.process = _start_worker()
-        processes.append(mine.process)
-
-    def run(order: str) -> str:
-        return _answer_of(mine.process, order)
-
-    with concurrent.futures.ThreadPoolExecutor(workers, initializer=start) as threads:
-        executor = _Through(threads, run)
-        try:
-            yield executor
-        finally:
-            threads.shutdown(wait=False, cancel_futures=True)
-            for process in processes:
-                process.kill()
-            for process in processes:
-                process.communicate()
-
-
-class _Through(concurrent.futures.Executor):
-    """Runs every order through a worker, whatever function it was submitted with."""
-
-    def __init__(
-        self, threads: concurrent.futures.ThreadPoolExecutor, run: Callable[[str], str]
-    ) -> None:
-        self._threads = threads
-        self._run = run
-
-    def submit(self, _: Any, /, *args: Any, **options: Any) -> concurrent.futures.Future[Any]:
-        """Hand one order to a worker that is free."""
-        return self._threads.submit(self._run, *args, **options)
-
-
-def _start_worker() -> subprocess.Popen[str]:
-    serve_ = "from leaserace.harness.simulation.workers import serve; serve()"
-    return subprocess.Popen(  # noqa: S603 - this very interpreter
-        [sys.executable, "-c", serve_],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )
-
-
-def _answer_of(process: subprocess.Popen[str], order: str) -> str:
-    """What the worker says; its errors are raised here.
-
-    Raises:
-        RuntimeError: It died.
-    """
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        process.stdin.write(f"{order}\n")
-        process.stdin.flush()
-        line = process.stdout.readline()
-    except OSError:
-        line = ""
-    if not line:
-        raise RuntimeError(f"a worker of the exploration died (status {process.poll()})")
-    answer = json.loads(line)
-    if "error" in answer:
-        raise _ERRORS.get(answer["error"], RuntimeError)(answer["message"])
-    return str(answer["found"])
-
-
-_ERRORS: dict[str, type[Exception]] = {
-    each.__name__: each for each in (Nondeterministic, Escaped, UsageError)
-}
-
-
-def serve() -> None:
-    """Run the slices that stand on stdin, one a line, until there are no more; a worker's own loop."""
-    out = sys.stdout
-    sys.stdout = sys.stderr  # what a target prints is no answer
-    parent = os.getppid()
-    with contextlib.suppress(KeyboardInterrupt):
-        for order in sys.stdin:
-            try:
-                answer = {"found": run_slice(order, parent)}
-            except Exception as error:  # noqa: BLE001 - it is raised where the order came from
-                answer = {"error": type(error).__name__, "message": str(error)}
-            out.write(json.dumps(answer) + "\n")
-            out.flush()
 
 
 def _in_turn(
@@ -261,6 +158,7 @@ def _order(plan: Plan, item: tuple[int, int], left_s: float | None) -> str:
     seconds = None if left_s is None else min(left_s, SLICE_S_MAX)
     return json.dumps(
         {
+            "job": "slice",
             "plan": msgspec.to_builtins(plan),
             "slice": slice_,
             "schedules": size,

@@ -266,6 +266,18 @@ def test_a_message_that_arrived_by_another_endpoint_binds_nothing() -> None:
     assert not tape.findings(PayloadBound)
 
 
+def test_a_message_that_may_have_arrived_twice_by_one_endpoint_binds_nothing() -> None:
+    """spec: K4, K5: its key's window had ended between two tries; inside it one try alone arrives."""
+    for later_ms, findings in ((10_100, 0), (9_000, 1)):
+        tape = Tape(key_window_s=10.0)
+        tape.info(tape.invoke(SALES, "send", key="k"))
+        tape.delivery()
+        tape.at(later_ms)
+        tape.info(tape.invoke(SALES, "send", key="k", endpoint="reply", refers_to="<a@b>"))
+        tape.sent(SALES, key="k")
+        assert len(tape.findings(PayloadBound)) == findings
+
+
 def test_a_key_is_free_for_another_payload_after_its_window() -> None:
     """spec: K5."""
     tape = Tape(key_window_s=10.0)
