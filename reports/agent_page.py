@@ -5,7 +5,7 @@ from __future__ import annotations
 from leaserace.harness.outcome import AgentAnswer, RunOutcome
 
 from .agent import HEADERS, asked, did, proof, sentences
-from .sections import _row, _section, _table, _word, escape
+from .markup import escape, race_link, section, ticks, wide_row, wide_table, word
 
 
 def agent(outcome: RunOutcome) -> str:
@@ -15,12 +15,15 @@ def agent(outcome: RunOutcome) -> str:
         return ""
     said = "".join(f"<p>{escape(each)}</p>" for each in sentences(report))
     body = "".join(map(_answer, report.answers))
-    return _section("agent", "The agent", said + _table(HEADERS, body))
+    return section("agent", "The agent", said + wide_table(HEADERS, body))
 
 
 def _answer(answer: AgentAnswer) -> str:
-    name = escape(asked(answer)).replace("_", "_<wbr>")
-    where = f'<a href="#timeline" data-race="{escape(answer.race)}">{name}</a>'
     why = f'<p class="small">{escape(proof(answer))}</p>' if proof(answer) else ""
-    values = (where, _word(answer.verdict), f"{escape(did(answer))}{why}", escape(answer.right))
-    return _row(*zip(HEADERS, values, strict=True))
+    values = (
+        race_link(answer.race, asked(answer)),
+        word(answer.verdict),
+        f"{escape(did(answer))}{why}",
+        ticks(answer.right),
+    )
+    return wide_row(*zip(HEADERS, values, strict=True))

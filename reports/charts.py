@@ -22,6 +22,8 @@ from .waits import refusals, waits_ns
 CONTENTION = "contention"
 CONTACTS_MAX = 20
 BINS = 48
+GRANTS_MIN = 10
+"""Fewer grants of a race say nothing about who starves."""
 STEPS = 200
 """Steps of a curve; more would not be seen."""
 WIDTH = 640
@@ -166,7 +168,7 @@ def _quantiles(values: Sequence[int]) -> str:
 def shares_chart(races: Mapping[str, Picture]) -> str:
     """Grants by agent where most of them took part: whether one starves."""
     crowded = max(races.values(), key=lambda picture: len(picture.agents), default=None)
-    if crowded is None or len(crowded.agents) < 2 or not crowded.leases:
+    if crowded is None or len(crowded.agents) < 2 or len(crowded.leases) < GRANTS_MIN:
         return ""
     grants = Counter(dict.fromkeys(crowded.agents, 0))
     grants.update(span.agent for span in crowded.leases)

@@ -18,10 +18,10 @@ from . import sections
 from .agent_page import agent
 from .charts import charts
 from .duplicates import wrongs
+from .markup import escape
 from .pagedata import island
 from .picture import Picture
 from .rows import headline
-from .sections import escape
 from .waits import to_a_person
 
 SCRIPTS = ("data.js", "view.js", "draw.js", "input.js", "page.js")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -12,8 +12,21 @@ from leaserace.harness.outcome import Contention, RunOutcome
 from leaserace.harness.verdict import Finding, RaceResult, Verdict
 
 from . import palette
+from .agent import without_agent
 from .duplicates import Wrong, rate_sentences
 from .judged import is_log, kept_of, noun
+from .markup import (
+    command_line,
+    escape,
+    joints,
+    race_link,
+    section,
+    ticks,
+    verdict_class,
+    wide_row,
+    wide_table,
+    word,
+)
 from .picture import Picture
 from .rows import Row, canary_sentence, headline, rows, verdict_sentences
 from .story import MAILBOX, Moment, Story, by_rule, tell_picture, telling
@@ -38,11 +51,6 @@ _TITLES = {
 }
 
 
-def escape(text: object) -> str:
-    """The text for any place in HTML, an attribute included."""
-    return html.escape(visible(text))
-
-
 def navigation(body: str) -> str:
     """Links to the sections the page has."""
     titles = _TITLES | ({"races": "Rules"} if 'id="races-title">Rules<' in body else {})
@@ -51,28 +59,6 @@ def navigation(body: str) -> str:
         for name, title in titles.items()
         if f'<section id="{name}"' in body
     )
-
-
-def _section(name: str, title: str, body: str) -> str:
-    return (
-        f'<section id="{name}" aria-labelledby="{name}-title">\n'
-        f'<h2 id="{name}-title">{escape(title)}</h2>\n{body}\n</section>'
-    )
-
-
-def _again(command: str) -> str:
-    return (
-        f'<div class="again"><code>{escape(command)}</code>'
-        '<button type="button" class="copy" hidden>Copy</button></div>'
-    )
-
-
-def _class(verdict: Verdict) -> str:
-    return verdict.value.replace(" ", "-")
-
-
-def _word(verdict: Verdict) -> str:
-    return f'<span class="word {_class(verdict)}">{escape(verdict.value)}</span>'
 
 
 def verdict(outcome: RunOutcome) -> str:
@@ -86,14 +72,14 @@ def verdict(outcome: RunOutcome) -> str:
         )
     title = escape(headline(outcome)).replace(
         outcome.verdict.value.upper(),
-        _word(outcome.verdict).replace(
+        word(outcome.verdict).replace(
             f">{outcome.verdict.value}<", f">{outcome.verdict.value.upper()}<"
         ),
         1,
     )
     return (
-        f'<div class="card verdict {_class(outcome.verdict)}"><h1>{title}</h1>'
-        f"{sentences}{canary}{_again(outcome.again)}</div>\n{_figures(outcome)}"
+        f'<div class="card verdict {verdict_class(outcome.verdict)}"><h1>{title}</h1>'
+        f"{sentences}{canary}{command_line(outcome.again)}</div>\n{_figures(outcome)}"
     )
 
 
@@ -124,7 +110,7 @@ def stories(outcome: RunOutcome, races: Mapping[str, Picture]) -> str:
     if len(told) > STORIES_MAX:
         more = count(len(told) - STORIES_MAX, "more race")
         cards.append(f'<p class="note">{more} failed: the timeline pins every finding.</p>')
-    return _section("stories", "What went wrong", "\n".join(cards))
+    return section("stories", "What went wrong", "\n".join(cards))
 
 
 def _story(race: RaceResult, finding: Finding, picture: Picture | None, *, image: bool) -> str:
@@ -142,9 +128,9 @@ def _story(race: RaceResult, finding: Finding, picture: Picture | None, *, image
             parts.append(_image(timeline_image(picture, [finding]), f"Timeline: {finding.message}"))
     parts.append(_also(race, finding))
     if race.masked_by:
-        parts.append(f'<p class="small muted">Would be masked by: {_ticks(race.masked_by)}</p>')
+        parts.append(f'<p class="small muted">Would be masked by: {ticks(race.masked_by)}</p>')
     if race.again:
-        parts.append(_again(race.again))
+        parts.append(command_line(race.again))
     return "\n".join([*parts, "</article>"])
 
 
@@ -220,7 +206,7 @@ def wrong(outcome: RunOutcome, found: Sequence[Wrong]) -> str:
     """What arrived and should not have, with rates; nothing wrong is said as a rate too."""
     rates = _rates(rate_sentences(outcome))
     if not found:
-        return _section("wrong", "What arrived and should not have", f"<p>Nothing.</p>{rates}")
+        return section("wrong", "What arrived and should not have", f"<p>Nothing.</p>{rates}")
     columns = (
         "what",
         "contact",
@@ -235,8 +221,8 @@ def wrong(outcome: RunOutcome, found: Sequence[Wrong]) -> str:
     body = "".join(_wrong(row) for row in found[:WRONGS_MAX])
     more = len(found) - WRONGS_MAX
     note = f'<p class="note">{more:,} more; see the frames.</p>' if more > 0 else ""
-    table_ = _table(columns, body, numbers=("copies",))
-    return _section("wrong", "What arrived and should not have", table_ + note + rates)
+    table_ = wide_table(columns, body, numbers=("copies",))
+    return section("wrong", "What arrived and should not have", table_ + note + rates)
 
 
 def _rates(sentences: Sequence[str]) -> str:
@@ -244,7 +230,7 @@ def _rates(sentences: Sequence[str]) -> str:
     text = "".join(f"<p>{escape(each)}.</p>" for each in shown)
     if rest:
         more = "".join(f"<p>{escape(each)}.</p>" for each in rest)
-        text += f"<details><summary>{len(rest):,} more rates</summary>{more}</details>"
+        text += f"<details><summary>{count(len(rest), 'more rate')}</summary>{more}</details>"
     return text
 
 
@@ -252,40 +238,17 @@ def _wrong(row: Wrong) -> str:
     state = "not recorded"
     if row.state:
         state = f"<details><summary>state</summary><code>{escape(row.state)}</code></details>"
-    return _row(
-        ("what", f"{escape(row.kind)}<br><span class='muted small'>{escape(row.race)}</span>"),
+    return wide_row(
+        ("what", f"{escape(row.kind)}<br><span class='muted small'>{joints(row.race)}</span>"),
         ("contact", f"{escape(row.contact)}<br><code>{escape(row.intent)}</code>"),
         ("copies", f"{row.copies}"),
         ("agents", escape(", ".join(row.agents))),
         ("tokens", escape(", ".join(map(str, row.tokens)))),
         ("keys", f"<code>{escape(', '.join(row.keys))}</code>"),
-        ("rules", escape(", ".join(row.rules)) or "-"),
+        ("rules", "<br>".join(map(joints, row.rules)) or "-"),
         ("stopped by", escape(row.layer) or "-"),
         ("state", state),
     )
-
-
-def _table(columns: Sequence[str], body: str, numbers: Sequence[str] = ()) -> str:
-    head = "".join(
-        f'<th scope="col"{" class=n" if name in numbers else ""}>{escape(name)}</th>'
-        for name in columns
-    )
-    return (
-        f'<div class="scroll"><table class="wide"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
-
-
-def _row(*cells: tuple[str, str], bad: Iterable[str] = (), numbers: Iterable[str] = ()) -> str:
-    """A row; each cell repeats its column's name, for phones, where rows become cards."""
-    marks = dict.fromkeys(bad, "bad")
-    made = []
-    for name, value in cells:
-        kinds = " ".join(filter(None, ["n" if name in numbers else "", marks.get(name, "")]))
-        made.append(
-            f'<td data-label="{escape(name)}"{f" class={kinds!r}" if kinds else ""}>{value}</td>'
-        )
-    return f"<tr>{''.join(made)}</tr>"
 
 
 _RACES = ("race", "verdict", "expected", "observed", "duplicates", "double", "rounds", "masked by")
@@ -293,49 +256,38 @@ _COUNTS = ("duplicates", "double", "rounds")
 
 
 def table(outcome: RunOutcome) -> str:
-    """The races: scenarios first, every variant behind."""
+    """The races: scenarios first, every variant behind; those of an agent stand in its own section."""
+    outcome = without_agent(outcome)
     lines = rows(outcome.races)
     if not lines:
         return ""
     what = noun(outcome)
     columns = (what, *_RACES[1:])
-    body = _table(columns, "".join(map(_race, lines)), numbers=_COUNTS)
+    body = wide_table(columns, "".join(map(_race, lines)), numbers=_COUNTS)
     if len(lines) < len(outcome.races):
         every = rows(outcome.races[:RACES_MAX], every_variant=True)
         more = len(outcome.races) - RACES_MAX
         note = f'<p class="note">{more:,} more in verdict.json.</p>' if more > 0 else ""
-        whole = _table(_RACES, "".join(map(_race, every)), numbers=_COUNTS)
+        whole = wide_table(_RACES, "".join(map(_race, every)), numbers=_COUNTS)
         body += (
             f"<details><summary>All {len(outcome.races):,} races</summary>{whole}{note}</details>"
         )
-    return _section("races", f"{what.capitalize()}s", body)
-
-
-def _race_name(row: Row) -> str:
-    """The race's name, foldable at its joints; where it is one race, a way to its timeline."""
-    name = escape(row.name).replace("_", "_<wbr>")
-    if len(row.races) > 1:
-        return name
-    return f'<a href="#timeline" data-race="{escape(row.races[0].race)}">{name}</a>'
-
-
-def _ticks(text: str) -> str:
-    """The text with what stands between backticks as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+    return section("races", f"{what.capitalize()}s", body)
 
 
 def _race(row: Row) -> str:
     counts = (row.duplicates, row.double_contacts)
     bad = [name for name, value in zip(_COUNTS, counts, strict=False) if value]
-    return _row(
-        ("race", _race_name(row)),
-        ("verdict", _word(row.verdict)),
-        ("expected", _ticks(row.expected)),
-        ("observed", _ticks(row.observed) or "-"),
+    one = row.races[0].race if len(row.races) == 1 else ""  # it has a timeline to show
+    return wide_row(
+        ("race", race_link(one, row.name) if one else joints(row.name)),
+        ("verdict", word(row.verdict)),
+        ("expected", ticks(row.expected)),
+        ("observed", ticks(row.observed) or "-"),
         ("duplicates", f"{row.duplicates:,}"),
         ("double", f"{row.double_contacts:,}"),
         ("rounds", f"{row.rounds:,}"),
-        ("masked by", _ticks(row.masked_by) or "-"),
+        ("masked by", ticks(row.masked_by) or "-"),
         bad=bad,
         numbers=_COUNTS,
     )
@@ -347,13 +299,13 @@ def contention(outcome: RunOutcome, images: Mapping[str, str], person: Sequence[
         return ""
     columns = ("agents", "time", "asked", "refused", "sent", "slowest to fastest", "longest wait")
     body = "".join(map(_contention, outcome.contention))
-    parts = [_table(columns, body, numbers=columns)] if body else []
+    parts = [wide_table(columns, body, numbers=columns)] if body else []
     cards = "".join(f'<div class="card"><figure>{svg}</figure></div>' for svg in images.values())
     parts.append(f'<div class="charts">{cards}</div>')
     if person:
         items = "".join(f"<li>{escape(each)}</li>" for each in person)
         parts.append(f"<h3>Repeated so often that a person should hear of it</h3><ul>{items}</ul>")
-    return _section("contention", "Contention", "\n".join(parts))
+    return section("contention", "Contention", "\n".join(parts))
 
 
 def _contention(each: Contention) -> str:
@@ -367,7 +319,7 @@ def _contention(each: Contention) -> str:
         ("slowest to fastest", f"{each.slowest_to_fastest:.0%}{starved}"),
         ("longest wait", seconds(each.longest_wait_s)),
     )
-    return _row(*cells, numbers=[name for name, _ in cells])
+    return wide_row(*cells, numbers=[name for name, _ in cells])
 
 
 def particulars(outcome: RunOutcome) -> str:
@@ -384,10 +336,10 @@ def particulars(outcome: RunOutcome) -> str:
     )
     policy = msgspec.json.format(msgspec.json.encode(outcome.policy, order="sorted"), indent=2)
     plain = html.escape(visible(policy.decode(), keep_lines=True))
-    return _section(
+    return section(
         "run",
         "This run",
-        f'<dl class="pairs card">{pairs}</dl>{_again(outcome.again)}'
+        f'<dl class="pairs card">{pairs}</dl>{command_line(outcome.again)}'
         f"<details><summary>Policy</summary><pre>{plain}</pre></details>",
     )
 

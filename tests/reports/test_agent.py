@@ -116,6 +116,21 @@ def test_the_page_has_a_section_with_every_answer_escaped() -> None:
     assert b'href="#agent"' in report_html(judged(RETRIED), {})
 
 
+def test_races_of_the_agent_stand_in_its_own_section_of_the_page_only() -> None:
+    """The mailbox's races, where there are some, keep theirs."""
+    page = report_html(judged(RETRIED), {})
+    assert b'<section id="agent"' in page
+    assert b'<section id="races"' not in page
+    both = judged(RETRIED)
+    both = replace(both, races=(*both.races, *passing().races))
+    assert b'<section id="races"' in report_html(both, {})
+
+
+def test_names_of_fields_in_what_is_right_are_shown_as_code() -> None:
+    told = replace(RETRIED, right="wait `retry_after_s`, then <ask>")
+    assert "wait <code>retry_after_s</code>, then &lt;ask&gt;" in agent(judged(told))
+
+
 def test_a_verdict_with_an_agent_is_read_back_as_it_was() -> None:
     made = judged(RETRIED, MISSING, habits={"blind-retry": 1})
     assert RunOutcome.from_json(made.to_json()) == made

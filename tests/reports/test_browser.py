@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ from leaserace.harness.verdict import Finding, Verdict
 from leaserace.reports.page import report_html
 from leaserace.reports.picture import pictures
 from tests.reports import hostile
-from tests.reports.samples import failing, outcome, stale_token, valid_result
+from tests.reports.samples import STALE, failing, outcome, stale_token, valid_result
 from tests.reports.samples_contention import contention
+from tests.reports.test_agent import MISSING, RETRIED, judged
 
 playwright = pytest.importorskip("playwright.sync_api")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
@@ -167,6 +169,29 @@ def test_a_phone_shows_all_of_it_without_moving_sideways(browser: Any, tmp_path:
     phone = {"viewport": {"width": 390, "height": 844}}
     page = opened(browser, tmp_path, failing(), stale_token(), **phone).page
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_phone_tells_why_below_what_the_agent_did(browser: Any, tmp_path: Path) -> None:
+    """And not beside it, where neither has room."""
+    phone = {"viewport": {"width": 420, "height": 844}}
+    page = opened(browser, tmp_path, judged(RETRIED, MISSING), stale_token(), **phone).page
+    cell = page.locator("#agent td[data-label='what it did'] > div").first
+    whole, why = cell.bounding_box(), cell.locator("p").bounding_box()
+    label = page.locator("#agent td").first.bounding_box()
+    assert why["x"] == whole["x"]
+    assert why["y"] > whole["y"]
+    assert whole["width"] > 0.55 * label["width"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+
+
+def test_an_answer_of_the_agent_leads_to_its_race(browser: Any, tmp_path: Path) -> None:
+    """The timeline shows the race that the link names."""
+    answer = replace(RETRIED, race=STALE)
+    made = replace(failing(), agent=judged(answer).agent)
+    page = opened(browser, tmp_path, made, stale_token()).page
+    page.click("#agent a[data-race]")
+    assert page.locator("#tl-race option:checked").text_content().startswith(STALE)
+    assert page.url.endswith("#timeline")
 
 
 def test_print_leaves_out_the_controls(stale: Opened) -> None:
