@@ -123,7 +123,7 @@ def waits_chart(races: Mapping[str, Picture]) -> str:
         return ""
     low = math.floor(math.log10(max(min(*waited, *held), 1_000)))
     high = math.ceil(math.log10(max(*waited, *held, 10_000)))
-    left, right, top, bottom = 46, WIDTH - 16, 64, 244
+    left, right, top, bottom = 46, WIDTH - 24, 64, 244
 
     def x(ns: float) -> float:
         share = (math.log10(max(ns, 10**low)) - low) / max(high - low, 1)

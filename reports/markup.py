@@ -71,14 +71,18 @@ def wide_row(*cells: tuple[str, str], bad: Iterable[str] = (), numbers: Iterable
     return f"<tr>{''.join(made)}</tr>"
 
 
-def ticks(text: str) -> str:
-    """The text with what stands between backticks as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
-
-
 def joints(text: object) -> str:
     """A name that may be folded behind its dots and underscores, before it is broken anywhere else."""
-    return re.sub(r"([._])(?=\w)", r"\1<wbr>", escape(text))
+    return _folding(escape(text))
+
+
+def ticks(text: str) -> str:
+    """The text with what stands between backticks as code."""
+    return re.sub(r"`([^`]+)`", lambda code: f"<code>{_folding(code[1])}</code>", escape(text))
+
+
+def _folding(escaped: str) -> str:
+    return re.sub(r"([._])(?=\w)", r"\1<wbr>", escaped)
 
 
 def race_link(race: str, shown: str) -> str:

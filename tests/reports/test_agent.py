@@ -11,6 +11,7 @@ from leaserace.harness.verdict import Verdict
 from leaserace.reports.agent import did, proof, sentences, without_agent
 from leaserace.reports.agent_page import agent
 from leaserace.reports.markdown import summary_md
+from leaserace.reports.markup import ticks
 from leaserace.reports.page import report_html
 from leaserace.reports.rows import canary_sentence, verdict_sentences
 from leaserace.reports.table import table_text
@@ -128,7 +129,9 @@ def test_races_of_the_agent_stand_in_its_own_section_of_the_page_only() -> None:
 
 def test_names_of_fields_in_what_is_right_are_shown_as_code() -> None:
     told = replace(RETRIED, right="wait `retry_after_s`, then <ask>")
-    assert "wait <code>retry_after_s</code>, then &lt;ask&gt;" in agent(judged(told))
+    said = "wait <code>retry_<wbr>after_<wbr>s</code>, then &lt;ask&gt;"
+    assert said in agent(judged(told))
+    assert ticks("`a` and one ` alone") == "<code>a</code> and one ` alone"
 
 
 def test_a_verdict_with_an_agent_is_read_back_as_it_was() -> None:
