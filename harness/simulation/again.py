@@ -26,6 +26,12 @@ def test_{name}():
     """The recorded interleaving breaks no rule any more."""
     assert_clean(SCHEDULE, target="{target}")
 '''
+CHANGED = (
+    "recorded with code {}, run with {}",
+    "the rules have changed since: recorded with {}, judged with {}",
+    "leaserace has changed since: recorded with {}, run with {}",
+)
+"""How it is said that the target, the rules or the rest of leaserace is another than it was."""
 TOO_OLD = "the schedule is too old to tell which rules judged it"
 
 
@@ -46,29 +52,34 @@ class Since:
     @property
     def target(self) -> bool:
         """Whether the target's code is another."""
-        return self.schedule.target_code != self.now.partition(".")[0]
+        return self._changed(0)
 
     @property
     def rules(self) -> bool:
         """Whether other rules judge, as far as the schedule tells."""
-        return self.schedule.rules_code not in {"", self.now.partition(".")[2]}
+        return self._changed(1)
 
     @property
     def nothing(self) -> bool:
         """Whether all of it is known to be the same."""
         return self.schedule.code == self.now
 
+    @property
+    def _pairs(self) -> list[tuple[str, str]]:
+        """What it was recorded with and what runs it: target, rules, harness."""
+        return list(zip(self.schedule.identity, self.now.split("."), strict=True))
+
+    def _changed(self, part: int) -> bool:
+        then, now = self._pairs[part]
+        return then not in {"", now}
+
     def told(self) -> list[str]:
         """What has changed, in words."""
-        then, target, rules = self.schedule, *self.now.split(".")
-        said = []
-        if self.target:
-            said.append(f"recorded with code {then.target_code}, run with {target}")
-        if self.rules:
-            said.append(
-                f"the rules have changed since: recorded with {then.rules_code}, judged with {rules}"
-            )
-        return said
+        return [
+            words.format(*self._pairs[part])
+            for part, words in enumerate(CHANGED)
+            if self._changed(part)
+        ]
 
     def notices(self, outcome: Outcome, *, retold: bool) -> list[str]:
         """What is worth saying of a run that made all its choices.
@@ -89,11 +100,12 @@ class Since:
         """What to raise where a choice can't be made."""
         if self.nothing:
             return Nondeterministic(f"{error}, though the code is the same")
-        if error.step > len(self.schedule.choices) and not self.target:
+        told = self.told()
+        may_be_gone = self.rules or not self.schedule.identity[1]
+        if error.step > len(self.schedule.choices) and may_be_gone and not self.target:
             # Every choice was made, and where they end no rule has the finding that ended the run.
-            because = self.told() or [TOO_OLD]
-            return UsageError(f"{because[0]}; {self._gone()}")
-        because = self.told() or [f"recorded with code {self.schedule.code}, run with {self.now}"]
+            return UsageError(f"{'; '.join(told or [TOO_OLD])}; {self._gone()}")
+        because = told or [f"recorded with code {self.schedule.code}, run with {self.now}"]
         return UsageError(f"{error} ({'; '.join(because)})")
 
     def _gone(self) -> str:

@@ -1,9 +1,9 @@
 """A schedule: everything that reproduces a run, as one line of text that needs no quoting.
 
 ``lr1/<subject>/<policy>/<grain>/<code>/<choices>/<check>``: the version, what runs, under which policy
-variant, at which points agents may stand (``c`` coarse, ``f`` fine), a hash of the target's code and one
-of the rules' with a dot between, the choices, and a checksum over all of it. The first schedules had no
-hash of the rules; they are still read.
+variant, at which points agents may stand (``c`` coarse, ``f`` fine), hashes of the target's code, the
+rules' and the harness's with dots between, the choices, and a checksum over all of it. The first schedules
+had a hash of the target only; they are still read.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from .subjects import POLICIES, Subject, parse
 VERSION = "lr1"
 _CODE_CHARACTERS = 8
 _CHECK_CHARACTERS = 6
+_HARNESS = __package__.rpartition(".")[0]
+_RULES_FOLDER = "rules"
 _COMMENT = "#"
 _TEXT = re.compile(r"lr\d+/")
 _TRACE = re.compile(r"#\s*trace:\s*([0-9a-f]{32})\s*$", re.MULTILINE)
@@ -97,14 +99,10 @@ class Schedule:
         return parse(self.subject)
 
     @property
-    def target_code(self) -> str:
-        """Hash of the target's code."""
-        return self.code.partition(".")[0]
-
-    @property
-    def rules_code(self) -> str:
-        """Hash of the rules' code, or "" in an early schedule, which does not tell."""
-        return self.code.partition(".")[2]
+    def identity(self) -> tuple[str, str, str]:
+        """Hashes of the target's code, the rules' and the harness's; "" what an early schedule does not tell."""
+        target, rules, harness = (*self.code.split(".", 2), "", "")[:3]
+        return target, rules, harness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,21 +185,25 @@ def load(source: str) -> Recorded:
 
 
 def code_hash(target: Target) -> str:
-    """Hashes of the target's source (its package's files, or its one file) and of the rules'.
+    """Hashes of the target's source (its package's files, or its one file), of the rules' and the harness's.
 
-    A finding ends a run, so who judged is part of what reproduces it.
+    A finding ends a run, so who judged is part of what reproduces it; so is who made the choices, and what
+    agents do with an answer.
     """
     from .. import rules
 
-    return f"{_hash_of(type(target).__module__)}.{_hash_of(rules.__name__)}"
+    module = type(target).__module__
+    return f"{_hash_of(module)}.{_hash_of(rules.__name__)}.{_hash_of(_HARNESS, _RULES_FOLDER)}"
 
 
 @functools.cache
-def _hash_of(module_name: str) -> str:
+def _hash_of(module_name: str, without: str = "") -> str:
+    """Hash of a package's files, those in one folder of it aside."""
     digest = hashlib.blake2b(module_name.encode(), digest_size=16)
     for path in _sources(module_name):
-        digest.update(path.name.encode())
-        digest.update(path.read_bytes())
+        if not without or path.parent.name != without:
+            digest.update(path.name.encode())
+            digest.update(path.read_bytes())
     return digest.hexdigest()[:_CODE_CHARACTERS]
 
 

@@ -133,10 +133,10 @@ def test_a_replay_tells_mended_rules_from_hidden_nondeterminism(
     )  # fmt: skip
     (path,) = tmp_path.glob("*/schedules/*.txt")
     recorded = load(str(path))
-    target, own = recorded.schedule.target_code, recorded.schedule.rules_code
+    target, own, harness = recorded.schedule.identity
     cut = replace(
         recorded.schedule,
-        code=f"{target}.{rules or own}",
+        code=f"{target}.{rules or own}.{harness}",
         choices=recorded.schedule.choices[:-1],
     )
     save(path, cut, target=UNFENCED, trace=recorded.trace, rule=recorded.rule)

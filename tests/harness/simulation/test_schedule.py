@@ -23,7 +23,7 @@ from tests.support.toy import ToyTarget
 SCHEDULE = Schedule(
     subject="prog.ASL.AS",
     policy="cooldown",
-    code="0123abcd.4567cdef",
+    code="0123abcd.4567cdef.89ab0123",
     choices=(0, 0, 1, 17, 0),
     coarse=True,
 )
@@ -88,12 +88,19 @@ def test_a_file_carries_the_line_that_runs_it_again(tmp_path: Path) -> None:
     assert load(str(path)) == Recorded(schedule=SCHEDULE, trace="0" * 32, rule="leases.one_live")
 
 
-def test_the_code_of_a_schedule_names_the_target_and_the_rules() -> None:
-    target, rules = code_hash(ToyTarget()).split(".")
-    other_target, same_rules = code_hash(reference).split(".")
-    assert (SCHEDULE.target_code, SCHEDULE.rules_code) == ("0123abcd", "4567cdef")
+def code_of(toy: ToyTarget, *, rules: str = "", harness: str = "") -> str:
+    """The code that runs it now, or other rules, or another harness."""
+    target, own_rules, own_harness = code_hash(toy).split(".")
+    return f"{target}.{rules or own_rules}.{harness or own_harness}"
+
+
+def test_the_code_of_a_schedule_names_target_rules_and_harness() -> None:
+    target, *ours = code_hash(ToyTarget()).split(".")
+    other_target, *same = code_hash(reference).split(".")
+    assert SCHEDULE.identity == ("0123abcd", "4567cdef", "89ab0123")
     assert target != other_target
-    assert rules == same_rules
+    assert ours == same
+    assert len({target, *ours}) == 3
     judged_by = {path.name for path in _sources("leaserace.harness.rules")}
     assert {"base.py", "leases.py", "tokens.py"} <= judged_by
 
@@ -134,7 +141,7 @@ def cut_schedule(code: str) -> Schedule:
 def test_where_rules_were_mended_a_finding_that_is_gone_is_said_to_be_gone() -> None:
     """The run goes on where the old rule ended it; that is nobody's nondeterminism."""
     toy = ToyTarget()
-    then = f"{code_hash(toy).partition('.')[0]}.{OTHER_RULES}"
+    then = code_of(toy, rules=OTHER_RULES)
     with pytest.raises(
         UsageError,
         match=r"rules have changed since: .* 00000000, .*; the finding leases.one_live no longer",
@@ -152,11 +159,10 @@ def test_a_run_that_goes_on_after_its_schedule_under_the_same_rules_is_our_fault
 
 def test_a_finding_of_the_end_that_other_rules_do_not_have_is_said_to_be_gone() -> None:
     toy = ToyTarget()
-    target, _, _ = code_hash(toy).partition(".")
     schedule = Schedule(
         subject="prog.A",
         policy="plain",
-        code=f"{target}.{OTHER_RULES}",
+        code=code_of(toy, rules=OTHER_RULES),
         choices=clean_choices("prog.A"),
     )
     _, notices = replay_schedule(toy, schedule, "f" * 32, rule="audit.refusal_has_state")
@@ -169,10 +175,26 @@ def test_a_finding_of_the_end_that_other_rules_do_not_have_is_said_to_be_gone() 
 
 def test_other_rules_can_not_make_a_recorded_choice_impossible() -> None:
     toy = ToyTarget()
-    code = f"{code_hash(toy).partition('.')[0]}.{OTHER_RULES}"
+    code = code_of(toy, rules=OTHER_RULES)
     schedule = Schedule(subject="prog.A", policy="plain", code=code, choices=(0, 0, 1))
     with pytest.raises(UsageError, match=r"at step 3: .*the rules have changed since"):
         replay_schedule(toy, schedule)
+
+
+def test_another_leaserace_is_said_and_no_nondeterminism() -> None:
+    """Who makes the choices, and what agents do with an answer, is ours and changes too."""
+    toy = ToyTarget()
+    code = code_of(toy, harness=OTHER_RULES)
+    with pytest.raises(
+        UsageError, match=r"has ended and .* \(leaserace has changed since: recorded"
+    ):
+        replay_schedule(toy, cut_schedule(code), rule="leases.one_live")
+    schedule = Schedule(
+        subject="prog.A", policy="plain", code=code, choices=clean_choices("prog.A")
+    )
+    _, notices = replay_schedule(toy, schedule, "f" * 32)
+    assert len(notices) == 1
+    assert notices[0].startswith("leaserace has changed since: recorded with 00000000, run with")
 
 
 def test_a_schedule_from_before_rules_were_told_is_still_read_and_run() -> None:
@@ -182,7 +204,7 @@ def test_a_schedule_from_before_rules_were_told_is_still_read_and_run() -> None:
     choices = clean_choices("prog.A")
     text = Schedule(subject="prog.A", policy="plain", code=code, choices=choices).to_text()
     schedule = Schedule.from_text(text)
-    assert schedule.rules_code == ""
+    assert schedule.identity == (code, "", "")
     outcome, notices = replay_schedule(toy, schedule)
     assert notices == []
     assert replay_schedule(toy, schedule, outcome.trace_hash())[1] == []
