@@ -16,6 +16,7 @@ from .trials import TRIALS, Trial
 
 RANDOM = Variant(name="random points")
 CANARY = Variant(name="handed over", points=frozenset({"send.handed_over"}))
+OPT_OUT = Variant(name="opt-out told", needs=frozenset({Capability.SUPPRESS}))
 CANARY_KILLS = 4
 BATCH = 100
 """Kills after which the deadlines of sends are waited for together."""
@@ -28,6 +29,8 @@ SILENT = 0.1
 """Share of the killed sends to which the receiving side gives no reply besides."""
 BLIND = 0.25
 """Share of the retries that nobody looks the key up for: a mailbox must stand that too (spec: K10)."""
+CANARIES = {CANARY.name: SEND, OPT_OUT.name: "suppress"}
+"""Variants that a broken twin is fed to first, and the call it is killed in."""
 SETTINGS = Settings(
     lease_s=60.0,
     cooldown_s=0.0,
@@ -52,7 +55,7 @@ class Campaign:
     Args:
         kills: Calls whose caller is killed, at least once each.
         calls: Which calls; those the target has if empty.
-        points: Where in a send; probed in the first round if empty.
+        points: Where in a call; probed in the first round if empty.
         declared: Points a target declares, of which those that a call passes are taken.
         silent: Share of the killed sends whose message is taken without a reply.
         blind: Share of the tries that come without a look-up before them.
@@ -118,10 +121,9 @@ class Campaign:
         begun_ns = monotonic_ns()
         errand.send(race)
         self._last_s[SEND] = 1.2 * (monotonic_ns() - begun_ns) / 1e9
-        if not self.points:
-            passed = [point for point in sorted(self.declared) if _passes(race, agent, point)]
-            self.points = (*kit_points(SEND), *passed, ANSWERED, ANY)
-        self._moments[SEND] = Deck(self.points)
+        likely = () if self.points else sorted(self.declared)
+        passed = [point for point in likely if _passes(race, agent, point)]
+        self._moments[SEND] = self._deck(SEND, passed)
 
     def _prepare_trials(self, race: Race, kind: type[Trial]) -> None:
         trial = _trial(race, kind, 0)
@@ -133,13 +135,17 @@ class Campaign:
         self._last_s[kind.f] = 1.2 * (monotonic_ns() - begun_ns) / 1e9
         trial.judge(told)
         known = tuple(f"{f}." for f in CALLS if f != kind.f)
-        likely = [point for point in sorted(self.declared) if not point.startswith(known)]
+        declared = () if self.points else sorted(self.declared)
+        likely = [point for point in declared if not point.startswith(known)]
         passed = [
             point
             for point in likely
             if (again := _trial(race, kind, 0).call()) is not None and passes(again, point)
         ]
-        self._moments[kind.f] = Deck((*kit_points(kind.f), *passed, ANSWERED, ANY))
+        self._moments[kind.f] = self._deck(kind.f, passed)
+
+    def _deck(self, f: str, passed: Sequence[str]) -> Deck:
+        return Deck(self.points or (*kit_points(f), *passed, ANSWERED, ANY))
 
     def _try(self, race: Race, kind: type[Trial], number: int) -> None:
         """Kill the caller of another call than a send, and see what is so."""
@@ -171,7 +177,7 @@ class Campaign:
             return
         if race.rng.random() < AGAIN and len(errand.deaths) == 1:
             errand.end = None
-            self._kill(race, errand, race.rng.choice(self.points))
+            self._kill(race, errand, self._moments[SEND].choose(race))
             if not blind and not errand.asks(race):
                 return
         errand.send(race)
@@ -190,13 +196,15 @@ class Campaign:
 
 
 def crash_scenario(campaign: Campaign) -> Scenario:
-    """The kill campaign as a scenario, with the variant that a broken twin is fed to first."""
+    """The kill campaign as a scenario, with the variants that broken twins are fed to first."""
 
     def script(race: Race) -> None:
-        if race.variant == CANARY.name:
-            Campaign(kills=CANARY_KILLS, calls=(SEND,), points=tuple(CANARY.points)).script(race)
-        else:
+        call = CANARIES.get(race.variant)
+        if call is None:
             campaign.script(race)
+        else:
+            points = tuple(CANARY.points) if call == SEND else (ANSWERED,)
+            Campaign(kills=CANARY_KILLS, calls=(call,), points=points).script(race)
 
     return Scenario(
         id="crash",
@@ -206,7 +214,7 @@ def crash_scenario(campaign: Campaign) -> Scenario:
         expected="each message arrives once: delivered, or unknown and then settled; what was answered holds",
         needs=_needs(campaign.calls),
         settings=SETTINGS,
-        variants=(RANDOM, CANARY),
+        variants=(RANDOM, CANARY, OPT_OUT),
         rounds=campaign.rounds,
         windows=(DIED,),
         masked_by="a cooldown would refuse the retry",

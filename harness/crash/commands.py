@@ -22,7 +22,7 @@ from ..outcome import CanaryResult, RunOutcome
 from ..run_folder import seed_or_drawn
 from ..scenario import Scenario, Variant
 from ..watcher import Watcher
-from .campaign import CALLS, CANARY, RANDOM, SEND, Campaign, crash_scenario
+from .campaign import CALLS, CANARIES, RANDOM, SEND, Campaign, crash_scenario
 from .fates import CallRow, by_call, call_figures, call_table, tally_calls
 from .tally import Row, figures, table, tally
 
@@ -147,7 +147,7 @@ def crash(
     must hold: a lease is still there or over by time, a free one free, an opt-out in force, a cancelled
     send never made. What was not answered is done wholly or not at all, and can be done again.
 
-    First a broken copy of the reference is killed too, and its duplicates must be found.
+    First a broken copy of the reference is killed too, and what it doubles or forgets must be found.
     """
     calls = tuple(dict.fromkeys(calls))
     campaign = Campaign(kills=kills, calls=calls)
@@ -222,8 +222,12 @@ def _engine(asked: Asked, stack: contextlib.ExitStack, target: str, folder: Path
 
 
 def _feed_canary(asked: Asked, stack: contextlib.ExitStack) -> CanaryResult | None:
-    """Kill a broken twin, drawn by the seed: a campaign that can't find that finds nothing."""
-    twins = [Canary(**each) for entry in entry_points(group=GROUP) for each in entry.load()]
+    """Kill a broken twin, drawn by the seed: a campaign that can't find that finds nothing.
+
+    One that is broken in a call that is killed in, where there is one.
+    """
+    known = [Canary(**each) for entry in entry_points(group=GROUP) for each in entry.load()]
+    twins = [twin for twin in known if CANARIES.get(twin.variant) in asked.plan.calls] or known
     if not twins:
         return None
     twin = twins[asked.plan.seed % len(twins)]
@@ -231,7 +235,9 @@ def _feed_canary(asked: Asked, stack: contextlib.ExitStack) -> CanaryResult | No
     folder = asked.run_dir / "canary"
     folder.mkdir()
     engine = _engine(asked, stack, twin.target, folder)
-    result, _ = result_of(engine.run(asked.plan.scenarios[0], CANARY, agents=2, rounds=1))
+    scenario = asked.plan.scenarios[0]
+    variant = next(each for each in scenario.variants if each.name == twin.variant)
+    result, _ = result_of(engine.run(scenario, variant, agents=2, rounds=1))
     return CanaryResult.of(
         result, twin=twin.twin, rule=twin.rule, seconds=time.monotonic() - started
     )

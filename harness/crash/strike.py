@@ -102,3 +102,7 @@ class Deck:
             self._left = list(self._cards)
             race.rng.shuffle(self._left)
         return self._left.pop()
+
+    def choose(self, race: Race) -> str:
+        """Any of them, out of turn."""
+        return race.rng.choice(self._cards)

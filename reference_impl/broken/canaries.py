@@ -23,6 +23,7 @@ _CRASHES = (
     ("without_dispatching_state", "crash", "handed over", "sends.once"),
     ("without_key_after_failure", "crash", "handed over", "sends.once"),
     ("without_key_before_delivery", "crash", "handed over", "sends.once"),
+    ("without_suppression_before_release", "crash", "opt-out told", "suppression.wins"),
 )
 
 

@@ -10,7 +10,13 @@ from typing import NamedTuple
 import pytest
 
 from leaserace.harness import cli
-from leaserace.harness.crash.campaign import CANARY, RANDOM, Campaign, crash_scenario
+from leaserace.harness.crash.campaign import (
+    CANARY,
+    CANARY_KILLS,
+    RANDOM,
+    Campaign,
+    crash_scenario,
+)
 from leaserace.harness.crash.errand import End
 from leaserace.harness.crash.fates import CallRow, tally_calls
 from leaserace.harness.crash.strike import ANSWERED, ANY, kit_points
@@ -190,16 +196,21 @@ def test_every_second_kill_strikes_a_send(kill: Kill) -> None:
 
 
 @pytest.mark.parametrize("canary", CRASH_CANARIES, ids=lambda canary: canary["twin"])
-def test_a_mailbox_that_doubles_after_a_crash_is_found(
+def test_a_mailbox_that_doubles_or_forgets_after_a_crash_is_found(
     canary: dict[str, str], tmp_path: Path
 ) -> None:
-    """A campaign that can't fail proves nothing (spec: S8, K10)."""
+    """A campaign that can't fail proves nothing (spec: S8, K10, C3)."""
+    scenario = crash_scenario(Campaign(kills=1))
+    (variant,) = (each for each in scenario.variants if each.name == canary["variant"])
     with ProcessEngine(canary["target"], tmp_path, seed=1, searchable=True) as engine:
-        run = engine.run(crash_scenario(Campaign(kills=1)), CANARY, agents=2)
+        run = engine.run(scenario, variant, agents=2)
     result, _ = result_of(run)
     assert result.verdict is Verdict.INVALID
     assert canary["rule"] in {finding.rule for finding in result.findings}
-    assert total(tally(run.history)).duplicates > 0
+    if variant is CANARY:
+        assert total(tally(run.history)).duplicates > 0
+    else:
+        assert tally_calls(run.history)[0].fates == {Fate.LOST: CANARY_KILLS}
 
 
 @pytest.mark.parametrize(
@@ -276,6 +287,20 @@ def test_the_command_prints_the_counts_a_line_a_point(
     kills = int(race["figures"]["kills"])
     assert f"\n{kills} kills: send {kills - race['figures']['kills.renew']:g}, renew " in text
     assert race["figures"]["duplicates"] == race["figures"]["lost"] == 0
+
+
+def test_the_canary_is_broken_in_the_call_that_is_killed_in(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Finding a doubled send says nothing of how opt-outs are looked at."""
+    monkeypatch.chdir(tmp_path)
+
+    assert cli._status(["crash", "--kills", "2", "--seed", "1", "--call", "suppress"]) == 0
+
+    text = capsys.readouterr().out
+    assert "Canary: a mailbox broken on purpose (without_suppression_before_release)" in text
+    assert "by suppression.wins" in " ".join(text.split())
+    assert "\n2 kills: suppress 2\n" in text
 
 
 def test_a_target_without_keys_is_not_applicable(
