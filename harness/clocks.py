@@ -82,7 +82,7 @@ class OffsetClock:
     Args:
         base: The clock it follows.
         offset_ms: How far it is ahead (negative: behind).
-        drift: Extra milliseconds per millisecond since it was made.
+        drift: Extra milliseconds per millisecond since it was made, or since `drift_from_now`.
     """
 
     def __init__(self, base: StoreClock, offset_ms: int = 0, drift: float = 0.0) -> None:
@@ -93,5 +93,14 @@ class OffsetClock:
 
     def now_ms(self) -> int:
         """Milliseconds since the Unix epoch, by this agent."""
+        return self.at_ms(self._base.now_ms())
+
+    def at_ms(self, base_ms: int) -> int:
+        """What it shows when the clock it follows shows `base_ms`."""
+        return base_ms + self.offset_ms + int((base_ms - self._start_ms) * self.drift)
+
+    def drift_from_now(self, drift: float) -> None:
+        """Run at another speed from now on; what it shows now stays."""
         now_ms = self._base.now_ms()
-        return now_ms + self.offset_ms + int((now_ms - self._start_ms) * self.drift)
+        self.offset_ms = self.at_ms(now_ms) - now_ms
+        self._start_ms, self.drift = now_ms, drift

@@ -207,11 +207,19 @@ def fault_figures(fault: str, detail: Mapping[str, Any]) -> str:
     return visible(", ".join(f"{name} {value}" for name, value in detail.items()))
 
 
+SKEWS = {"measured_s": 1.0, "offset_s": 1.0, "skew_s": 1.0, "offset_ms": 0.001}
+"""Figures of a skew, the best first, with their unit in seconds."""
+
+
 def skew_words(detail: Mapping[str, Any]) -> str:
     """A measured skew: ``30.0 s ahead``, from the first figure in seconds the fault carries."""
-    for name in ("measured_s", "offset_s", "skew_s"):
+    drift = detail.get("drift")
+    if isinstance(drift, int | float) and drift:
+        return f"runs at {1 + drift:g} of the speed"
+    for name, unit_s in SKEWS.items():
         value = detail.get(name)
         if isinstance(value, int | float):
+            value *= unit_s
             return f"{abs(value):.1f} s {'ahead' if value >= 0 else 'behind'}"
     return "skewed"
 

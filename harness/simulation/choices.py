@@ -19,7 +19,9 @@ SILENT = 48
 REFUSE = 64
 BUSY = 80
 STEP_BACK = 96
-TIME = 112
+STEP_AHEAD = 112
+SLOW_CLOCK = 128
+TIME = 144
 BEFORE, AT, AFTER = TIME, TIME + 1, TIME + 2
 
 AGENTS_MAX = 16
@@ -32,6 +34,8 @@ MARKS: dict[int, str] = {
     REFUSE: "R",
     BUSY: "B",
     STEP_BACK: "K",
+    STEP_AHEAD: "A",
+    SLOW_CLOCK: "D",
 }
 """Kind to the mark before the agent's letter."""
 
@@ -46,13 +50,15 @@ NAMES: dict[int, str] = {
     REFUSE: "refusing transport",
     BUSY: "store busy",
     STEP_BACK: "clock stepped back",
+    STEP_AHEAD: "clock stepped ahead",
+    SLOW_CLOCK: "clock drifting behind",
     TIME: "time",
 }
 """Kind to its name in reports."""
 
 _KINDS = {mark: kind for kind, mark in MARKS.items() if mark}
 _TIMES = {character: code for code, character in TIMES.items()}
-_TOKEN = re.compile(r"([CLSRBK]?)([a-p])(\d*)|([-=+])(\d*)")
+_TOKEN = re.compile(r"([CLSRBKAD]?)([a-p])(\d*)|([-=+])(\d*)")
 _REPEAT_MAX = 100_000
 
 
@@ -63,6 +69,12 @@ class BadChoices(ValueError):  # noqa: N818 - the name says what it is
 def kind_of(choice: int) -> int:
     """Which kind a choice is: `MOVE`, `CRASH` and so on."""
     return choice & ~15
+
+
+def group_of(choice: int) -> int:
+    """The kind by which draws are spread: whatever befalls an agent's clock is one."""
+    kind = kind_of(choice)
+    return STEP_BACK if STEP_BACK <= kind < TIME else kind
 
 
 def agent_of(choice: int) -> int:

@@ -6,7 +6,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from .choices import AFTER, AT, BEFORE, BUSY, CRASH, LOSE, REFUSE, SILENT, STEP_BACK, is_fault
+from .choices import (
+    AFTER,
+    AT,
+    BEFORE,
+    BUSY,
+    CRASH,
+    LOSE,
+    REFUSE,
+    SILENT,
+    SLOW_CLOCK,
+    STEP_AHEAD,
+    STEP_BACK,
+    is_fault,
+)
 from .task import DORMANT, READY, SLEEPING, Task
 from .transport import SimTransport
 from .world import Stuck, World
@@ -20,7 +33,8 @@ class Bounds:
     """How much may go wrong in one run.
 
     Args:
-        faults: Crashes, lost replies, silent or refusing transport, busy store, clock steps.
+        faults: Crashes, lost replies, silent or refusing transport, busy store, clocks that step or
+            drift.
         time_steps: How often time passes to a deadline while somebody could move.
         steps: Choices after which a run is cut off.
         kinds: Kinds of faults that are offered.
@@ -29,7 +43,9 @@ class Bounds:
     faults: int = 0
     time_steps: int = 0
     steps: int = STEPS_MAX
-    kinds: frozenset[int] = frozenset({CRASH, LOSE, SILENT, REFUSE, BUSY, STEP_BACK})
+    kinds: frozenset[int] = frozenset(
+        {CRASH, LOSE, SILENT, REFUSE, BUSY, STEP_BACK, STEP_AHEAD, SLOW_CLOCK}
+    )
 
 
 class Chooser(Protocol):
@@ -202,7 +218,7 @@ class Driver:
         elif point == SimTransport.POINT:
             found += [SILENT + index, REFUSE + index]
         elif point.endswith(".think"):
-            found.append(STEP_BACK + index)
+            found += [STEP_BACK + index, STEP_AHEAD + index, SLOW_CLOCK + index]
         return found
 
 

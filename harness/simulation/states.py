@@ -43,7 +43,7 @@ def key_of(driver: Driver, judge: Judge, content: Hashable) -> int:
         (
             content,
             now_ms,
-            tuple([_place_of(task) for task in world.tasks]),
+            tuple([_place_of(task, now_ms) for task in world.tasks]),
             frozenset(at for at in world.deadlines if at > now_ms),
             world.faults,
             driver.time_steps,
@@ -52,7 +52,7 @@ def key_of(driver: Driver, judge: Judge, content: Hashable) -> int:
     )
 
 
-def _place_of(task: Task) -> Hashable:
+def _place_of(task: Task, now_ms: int) -> Hashable:
     clock = task.clock
     return (
         task.state,
@@ -61,7 +61,7 @@ def _place_of(task: Task) -> Hashable:
         task.holds,
         task.waits_for,
         task.wake_ms if task.state is State.SLEEPING else 0,
-        clock.offset_ms if clock is not None else 0,
+        (clock.at_ms(now_ms), clock.drift) if clock is not None else None,
         tuple(task.view),
         tuple(task.seen),
         tuple(task.kept.items()),

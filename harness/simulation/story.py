@@ -146,9 +146,16 @@ def _fault(event: FaultEvent) -> str:
                 "the transport takes it and says nothing" if silent else "the transport refuses it"
             )
         case "skew":
-            return f"its clock now stands {event.detail.get('offset_ms', 0) / 1000:+g} s off"
+            return _clock_of(event.detail)
         case _:
             return event.fault.replace("_", " ")
+
+
+def _clock_of(detail: Mapping[str, Any]) -> str:
+    drift = detail.get("drift")
+    if drift:
+        return f"its clock now runs at {1 + drift:g} of the speed"
+    return f"its clock now stands {detail.get('offset_ms', 0) / 1000:+g} s off"
 
 
 def _short(intent: str) -> str:

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from .choices import AT, BEFORE, BUSY, CRASH, LOSE, REFUSE, SILENT, STEP_BACK
+from .choices import (
+    AT,
+    BEFORE,
+    BUSY,
+    CRASH,
+    LOSE,
+    REFUSE,
+    SILENT,
+    SLOW_CLOCK,
+    STEP_AHEAD,
+    STEP_BACK,
+)
 from .task import IDLE, Task
 from .transport import SimTransport
 
 if TYPE_CHECKING:
     from .world import World
 
-STEP_BACK_MS = 90_000
-"""How far an agent's clock jumps when it steps backwards."""
+STEP_MS = 90_000
+"""How far an agent's clock jumps when it steps, backwards or ahead."""
+DRIFT = -0.5
+"""What a slow clock gains a millisecond: it runs at half speed, so a lease seems to last twice as long."""
 
 
 class Impossible(Exception):  # noqa: N818 - it is what happened
@@ -59,12 +72,22 @@ def _transport(fate: str) -> Callable[[World, Task], None]:
     return strike
 
 
-def _step_back(world: World, task: Task) -> None:
-    if task.clock is None or task.state is IDLE:
-        raise Impossible(f"{task.id} has no clock")
-    task.clock.offset_ms -= STEP_BACK_MS
-    for phase in ("begin", "end"):
-        world.fault(task.id, "skew", phase, f"skew:{task.id}", offset_ms=task.clock.offset_ms)
+def _clock(*, by_ms: int = 0, drift: float | None = None) -> Callable[[World, Task], None]:
+    """The agent's own clock jumps, or runs at another speed from here on (spec: L5)."""
+
+    def strike(world: World, task: Task) -> None:
+        clock = task.clock
+        if clock is None or task.state is IDLE:
+            raise Impossible(f"{task.id} has no clock")
+        clock.offset_ms += by_ms
+        detail: dict[str, Any] = {"offset_ms": clock.offset_ms}
+        if drift is not None:
+            clock.drift_from_now(drift)
+            detail["drift"] = drift
+        for phase in ("begin", "end"):
+            world.fault(task.id, "skew", phase, f"skew:{task.id}", **detail)
+
+    return strike
 
 
 STRIKES: Mapping[int, Callable[[World, Task], None]] = {
@@ -73,9 +96,11 @@ STRIKES: Mapping[int, Callable[[World, Task], None]] = {
     SILENT: _transport("silent"),
     REFUSE: _transport("refuse"),
     BUSY: time_out,
-    STEP_BACK: _step_back,
+    STEP_BACK: _clock(by_ms=-STEP_MS),
+    STEP_AHEAD: _clock(by_ms=STEP_MS),
+    SLOW_CLOCK: _clock(drift=DRIFT),
 }
 """Kind of fault to what it does."""
 
-STANDS_STILL = frozenset({CRASH, STEP_BACK})
+STANDS_STILL = frozenset({CRASH, STEP_BACK, STEP_AHEAD, SLOW_CLOCK})
 """Faults after which the agent does not move."""

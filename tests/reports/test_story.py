@@ -10,7 +10,7 @@ from leaserace.harness.history import Operation, OpEvent, OpType
 from leaserace.harness.verdict import Finding
 from leaserace.reports.picture import pictures
 from leaserace.reports.story import LINES_MAX, stories_text, story_text, tell
-from leaserace.reports.text import answer_words, call_words
+from leaserace.reports.text import answer_words, call_words, skew_words
 from tests.reports.samples import (
     AGENTS,
     Log,
@@ -167,3 +167,16 @@ def test_each_call_and_answer_has_its_words(
     assert call_words(op) == asked
     op.type, op.answer = OpType.OK, answer
     assert answer_words(op) == told
+
+
+@pytest.mark.parametrize(
+    ("detail", "words"),
+    [
+        ({"measured_s": 30.0, "wanted_s": 29.0}, "30.0 s ahead"),
+        ({"offset_ms": -90_000}, "90.0 s behind"),
+        ({"offset_ms": 0, "drift": -0.5}, "runs at 0.5 of the speed"),
+        ({"drift": "much"}, "skewed"),
+    ],
+)
+def test_a_wrong_clock_is_told_in_words(detail: dict[str, object], words: str) -> None:
+    assert skew_words(detail) == words

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ..choices import group_of
 from ..task import READY, Task
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def places(rng: random.Random, driver: Driver, length: int) -> set[int]:
 
 def draw(rng: random.Random, extras: list[int]) -> int:
     """One of the extras: first which kind, then which of that kind."""
-    kinds = sorted({choice & ~15 for choice in extras})
+    kinds = sorted({group_of(choice) for choice in extras})
     kind = kinds[int(rng.random() * len(kinds))]
-    of_kind = [choice for choice in extras if choice & ~15 == kind]
+    of_kind = [choice for choice in extras if group_of(choice) == kind]
     return of_kind[int(rng.random() * len(of_kind))]

@@ -10,6 +10,7 @@ from leaserace.harness.simulation.choices import (
     AFTER,
     AT,
     BEFORE,
+    MARKS,
     BadChoices,
     decode,
     encode,
@@ -17,7 +18,7 @@ from leaserace.harness.simulation.choices import (
     switches,
 )
 
-KINDS = [0, 16, 32, 48, 64, 80, 96]
+KINDS = list(MARKS)
 ANY_CHOICE = st.one_of(
     st.sampled_from([BEFORE, AT, AFTER]),
     st.builds(lambda kind, agent: kind + agent, st.sampled_from(KINDS), st.integers(0, 15)),

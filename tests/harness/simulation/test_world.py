@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from leaserace.harness.clocks import ManualClock, OffsetClock
 from leaserace.harness.contract import Settings
 from leaserace.harness.history import AnyEvent, FaultEvent, OpEvent, OpType
 from leaserace.harness.points import Section, listen, point
 from leaserace.harness.simulation.choices import AFTER, AT, BEFORE, BUSY, CRASH, LOSE, decode
 from leaserace.harness.simulation.driver import Bounds, Driver
 from leaserace.harness.simulation.run import Outcome, Runner
+from leaserace.harness.simulation.story import steps_of
 from leaserace.harness.simulation.strategies.replay import Diverged, Replay
 from leaserace.harness.simulation.subjects import parse
 from leaserace.harness.simulation.task import State, Task
@@ -147,6 +149,45 @@ def test_a_lost_reply_is_executed_and_dropped() -> None:
             world.move(world.tasks[0])
         world.apply(LOSE + 0)
         assert runner.target.leases  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("mark", "wanted_ms", "said"),
+    [
+        ("K", -90_000, "-90 s off"),
+        ("A", 90_000, "+90 s off"),
+        ("D", -10_000, "at 0.5 of the speed"),
+    ],
+)
+def test_an_agents_clock_steps_and_drifts_and_the_stores_does_not(
+    mark: str, wanted_ms: int, said: str
+) -> None:
+    """spec: L5: it is the agent's own clock that is wrong; 20 s pass here."""
+    with Runner(ToyTarget(), rules=()) as runner:
+        world = runner.world
+        runner.begin(parse("prog.AS"), "plain")
+        task = world.tasks[0]
+        world.move(task)
+        (strike,) = decode(f"{mark}a")
+        world.apply(strike)
+        assert task.clock is not None
+        world.set_time(EPOCH_MS + 20_000)
+        assert task.clock.now_ms() - world.clock.peek_ms() == wanted_ms
+        assert world.clock.peek_ms() == EPOCH_MS + 20_000
+    outcome = run("prog.AS", f"a{mark}aa20")
+    assert any(said in step.text for step in steps_of(outcome.events))
+
+
+def test_a_clock_that_drifts_goes_on_from_what_it_shows() -> None:
+    """spec: L5"""
+    base = ManualClock(1_000)
+    clock = OffsetClock(base, offset_ms=500)
+    clock.drift_from_now(-0.5)
+    base.set_ms(2_000)
+    assert clock.now_ms() == 2_000
+    clock.drift_from_now(0.0)
+    base.set_ms(3_000)
+    assert clock.now_ms() == 3_000
 
 
 def test_a_replay_that_does_not_fit_says_at_which_step() -> None:
