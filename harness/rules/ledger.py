@@ -145,6 +145,8 @@ class Ledger:
     def delivered(self, event: DeliveryEvent) -> Intent | None:
         """A message arrived; returns its intent if an agent sent one of that id."""
         intent = self.intents.get(event.intent)
+        if intent is not None and intent.namesakes:
+            intent = intent.to_address(event.recipient)
         if intent is not None:
             intent.deliveries += 1
             intent.delivered_ns = intent.delivered_ns or event.t
@@ -247,6 +249,10 @@ def _begin_send(ledger: Ledger, view: View) -> None:
         if intent is None:
             intent = ledger.intents[view.intent] = Intent(view.intent, view.person)
             view.person.intents[view.intent] = intent
+        elif intent.person is not view.person:
+            intent = intent.to(view.person)
+            view.intent = intent.name
+            ledger.intents[intent.name] = view.person.intents[intent.name] = intent
         intent.tries.append(view)
     else:
         ledger.unnamed = True

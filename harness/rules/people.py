@@ -112,9 +112,13 @@ class View:
 
 
 class Intent:
-    """One logical send: its tries, refused ones too, and how often it arrived."""
+    """One logical send to one contact: its tries, refused ones too, and how often it arrived.
 
-    __slots__ = ("delivered_ns", "deliveries", "name", "person", "tries")
+    Attributes:
+        namesakes: The same text to other contacts, where somebody tried that (spec: K9).
+    """
+
+    __slots__ = ("delivered_ns", "deliveries", "name", "namesakes", "person", "tries")
 
     def __init__(self, name: str, person: Person) -> None:
         self.name = name
@@ -122,6 +126,25 @@ class Intent:
         self.tries: list[View] = []
         self.deliveries = 0
         self.delivered_ns = 0
+        self.namesakes: list[Intent] = []
+
+    def to(self, person: Person) -> Intent:
+        """The same text to this contact."""
+        for each in (self, *self.namesakes):
+            if each.person is person:
+                return each
+        made = Intent(f"{self.name} to {person.name}", person)
+        self.namesakes.append(made)
+        return made
+
+    def to_address(self, address: str) -> Intent:
+        """The one a message to this address belongs to; the first where none was tried to it."""
+        wanted = address.casefold()
+        for each in self.namesakes:
+            tried = (view.op.args["message"].get("to", "") for view in each.tries)
+            if any(to.casefold() == wanted for to in tried):
+                return each
+        return self
 
     def causes(self) -> list[View]:
         """Tries that may have made it arrive; all of them where every one was refused."""

@@ -182,8 +182,9 @@ class StepsInOrder(Rule):
 
     Spec: S8, K2, K10. It is dispatched only from `authorized`, delivered only once it was dispatched,
     and authorized again only if it was withdrawn or its key's window has closed: what may have been
-    handed over is never sent again by itself. All steps of one send name one Message-ID. The order is
-    the target's own, so no interval excuses anything.
+    handed over is never sent again by itself. All steps of one send name one Message-ID, until so long
+    after its end that the key stands for another (K5). The order is the target's own, so no interval
+    excuses anything.
 
     Legal::
 
@@ -216,7 +217,7 @@ class StepsInOrder(Rule):
             return
         self.exercised += 1
         last, last_ms = self._last.get(key, ("", 0))
-        if last == SendState.DELIVERED and at_ms - last_ms >= self._window_ms:
+        if last in _ENDED and at_ms - last_ms >= self._window_ms:
             last = ""
             self._named.pop(key, None)
         named = (record.get("message_id") or "").strip("<> ")
@@ -239,6 +240,7 @@ class StepsInOrder(Rule):
         return (tuple(self._last.items()), tuple(self._named.items()))
 
 
+_ENDED = frozenset({SendState.DELIVERED, SendState.WITHDRAWN})
 _BEFORE = {
     SendState.AUTHORIZED: ("", SendState.AUTHORIZED, SendState.WITHDRAWN),
     SendState.DISPATCHING: (SendState.AUTHORIZED,),

@@ -66,6 +66,15 @@ def test_a_retry_after_the_window_is_a_new_request() -> None:
     assert not tape.findings(ReplayIsOriginal)
 
 
+def test_a_try_that_was_answered_long_after_the_window_is_no_second_execution() -> None:
+    """spec: K5: the first one stood still meanwhile, and the second was a new request."""
+    tape = Tape(key_window_s=10.0)
+    first = tape.invoke(SALES, "send")
+    tape.at(20_000).sent(SUPPORT)
+    tape.accept(first)
+    assert not tape.findings(ReplayIsOriginal)
+
+
 def test_a_replay_may_repeat_a_call_of_unknown_outcome() -> None:
     """spec: K2, S10."""
     tape = Tape()

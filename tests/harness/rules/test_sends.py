@@ -8,8 +8,9 @@ import pytest
 
 from leaserace.harness.contract import Capability
 from leaserace.harness.rules.base import Rule
+from leaserace.harness.rules.keys import PayloadBound
 from leaserace.harness.rules.sends import Arrived, MessageIdArrives, Once, StepsInOrder
-from tests.support.ops import SALES, SUPPORT, UNLOGGED, Tape
+from tests.support.ops import BOB, SALES, SUPPORT, UNLOGGED, Tape
 
 
 @pytest.mark.parametrize("rule", [Once, Arrived, StepsInOrder])
@@ -61,6 +62,28 @@ def test_a_key_that_drifts_in_case_and_blanks_is_one_key() -> None:
     tape.sent(SALES, key="run:1:Send")
     tape.sent(SALES, key=" RUN:1:send ")
     assert tape.findings(Once)
+
+
+def test_one_text_to_two_contacts_is_two_sends() -> None:
+    """spec: K9: what arrives at one of them says nothing of the other."""
+    tape = Tape(cooldown_s=5.0)
+    tape.granted(SALES, 41)
+    tape.granted(SUPPORT, 41, BOB)
+    tape.sent(SALES)
+    tape.sent(SUPPORT, BOB, to="bob@example.com", key="another")
+    tape.replay(tape.invoke(SUPPORT, "send", BOB, to="bob@example.com", key="another"))
+    judgement = tape.judge()
+    assert not judgement.findings
+    assert (judgement.duplicates, judgement.double_contacts) == (0, 0)
+
+
+def test_one_text_under_one_key_to_two_contacts_is_no_duplicate_but_bound() -> None:
+    """spec: K4, K9: it arrives at an address that nobody wrote to as it is told."""
+    tape = Tape()
+    tape.sent(SALES)
+    tape.sent(SUPPORT, BOB, to="Bob <bob@example.com>", arrives=False)
+    tape.delivery(contact="bob")
+    assert {finding.rule for finding in tape.findings(Once, PayloadBound)} >= {"keys.payload_bound"}
 
 
 def test_a_target_without_keys_can_not_join_two_tries() -> None:
@@ -282,8 +305,9 @@ def test_a_second_try_under_another_message_id_is_a_finding() -> None:
     assert "is authorized as <b> and was <a> before" in finding.message
 
 
-def test_after_the_window_the_key_has_a_message_id_of_its_own() -> None:
+@pytest.mark.parametrize("end", ["delivered", "withdrawn"])
+def test_after_the_window_the_key_has_a_message_id_of_its_own(end: str) -> None:
     """spec: S8, K5."""
-    steps = (("authorized", "<a>"), ("dispatching", "<a>"), ("delivered", "<a>"))
+    steps = (("authorized", "<a>"), ("dispatching", "<a>"), (end, "<a>"))
     tape = _named(*steps, ("authorized", "<b>"), apart_ms=10_000)
     assert not tape.findings(StepsInOrder)
