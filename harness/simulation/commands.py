@@ -149,13 +149,18 @@ def explore(**options: Any) -> int:
 def _search(searches: Searches, asked: Asked) -> int:
     """Search every schedule within the bounds; the exit status."""
     told = SearchesTold(target=asked.target, as_json=asked.as_json)
-    with live("searching") as show:
+    with live("searching") as line:
+
+        def show(searched: Searched) -> None:
+            with line.aside():
+                told.show(searched)
+
         status = exhaust(
             searches,
             shard=asked.shard,
             workers=asked.workers,
-            show=told.show,
-            on_progress=show,
+            show=show,
+            on_progress=line.show,
         )
     told.end()
     return status
@@ -168,13 +173,11 @@ def _search_small(asked: Asked, plan: Plan) -> tuple[list[Searched], int]:
         return searched, 0
     told = SearchesTold(target=asked.target, as_json=asked.as_json)
 
-    def keep(each: Searched) -> None:
-        searched.append(each)
+    with live("searching") as line:
+        status = exhaust(asked.small_searches(plan), show=searched.append, on_progress=line.show)
+    for each in searched:
         if each.hits:
             told.show(each)
-
-    with live("searching") as show:
-        status = exhaust(asked.small_searches(plan), show=keep, on_progress=show)
     return searched, status if status == EXIT_FOUND else 0
 
 
@@ -187,12 +190,12 @@ def _draw(target: Target, plan: Plan, asked: Asked, searched: list[Searched]) ->
     """Explore by draws, say what came of it; the exit status."""
     as_json = asked.as_json
     try:
-        with live("exploring") as show:
+        with live("exploring") as line:
             found = explore_all(
                 plan,
                 shard=asked.shard,
                 workers=asked.workers,
-                on_progress=lambda found: show(figures(found)),
+                on_progress=lambda found: line.show(figures(found)),
             )
     except Nondeterministic as error:
         click.echo(f"leaserace: {error}", err=True)
