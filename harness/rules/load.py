@@ -67,7 +67,8 @@ class Counted(Rule):
         """Whether it was acknowledged before, and not long ago."""
         if message.type is not OpType.OK or not is_before(message, op):
             return False
-        return not self.ledger.jumped and op.invoked_ns - message.invoked_ns < RECENT_NS
+        asked_ns = op.completed_ns or FOREVER  # it may have stood still until then
+        return not self.ledger.jumped and asked_ns - message.invoked_ns < RECENT_NS
 
 
 def _messages(view: View) -> Iterable[Operation]:

@@ -75,6 +75,15 @@ def test_a_message_of_long_ago_may_count_no_more() -> None:
     assert not tape.findings(Counted)
 
 
+def test_a_message_of_long_before_the_answer_may_count_no_more() -> None:
+    """spec: C5: whoever asked stood still meanwhile."""
+    tape = Tape(capabilities=LOADED)
+    tape.sent(SALES, intent="i1")
+    op = tape.invoke(SUPPORT, "acquire")
+    tape.at(2 * 3_600_000).lease(op, 41, contact_load=0)
+    assert not tape.findings(Counted)
+
+
 def test_messages_without_an_intent_may_be_any_number() -> None:
     """spec: C5"""
     tape = Tape(capabilities=LOADED)
