@@ -10,6 +10,7 @@ from ..answers import event_to_json, message_to_json
 from ..contract import Capability, Endpoint, Message, MessageKind, Received, Taken
 from ..scenario import Contact, Race
 from .hands import Draft, Errands, Hand, Told
+from .known import Known
 from .messages import made_by, reworded
 from .steps import Cause, Habit, Letter, Step, Token
 
@@ -36,8 +37,7 @@ class Acts:
     told: list[Told]
     errands: Errands | None
     model: Any
-    is_listed: bool
-    cleared_at_ms: dict[int, int]
+    known: Known
 
     def _call(self, step: Step, f: str, **args: Any) -> Told | None:
         raise NotImplementedError
@@ -98,14 +98,24 @@ class Acts:
         draft = self._draft(step)
         if draft is None or not self._is_ready(self.hands[step.agent]):
             return None
-        step = replace(step, contact=draft.contact)
+        if step.habit is not Habit.READDRESSED:
+            step = replace(step, contact=draft.contact)
+        elif step.contact == draft.contact:
+            return None
         token = self._token(step)
         message = made_by(step.habit, draft.message)
         if not self._has_endpoint(message):
             return None
+        if step.habit is Habit.READDRESSED:
+            message = replace(message, to=self._address(step))
         message = replace(message, token=draft.message.token if token is None else token)
         if step.habit is Habit.REWORDED:
             message = reworded(message, len(self.told))
+        if step.habit is Habit.REKEYED:
+            before = self._draft(replace(step, back=step.back + 1))
+            if before is None:
+                return None
+            message = replace(message, key=before.message.key)
         return self._call(step, "send", message=message_to_json(message))
 
     def _lookup(self, step: Step) -> Told | None:
@@ -118,7 +128,7 @@ class Acts:
     def _suppress(self, step: Step) -> Told | None:
         if step.option == Cause.LATE:
             return self._tell_late(step)
-        self.is_listed = True
+        self.known.listed.add(step.contact)
         if self.model is not None and step.option != Cause.OPT_OUT:
             self.model.may_halt = True
         return self._call(step, "suppress", address=self._address(step), reason=step.option)
@@ -135,7 +145,7 @@ class Acts:
 
     def _tell_late(self, step: Step) -> Told | None:
         """Only where a person cleared the contact since: else it would count (spec: C7)."""
-        cleared_ms = self.cleared_at_ms.get(step.contact)
+        cleared_ms = self.known.cleared_at_ms.get(step.contact)
         if self.errands is None or not self.errands.can_tell_late or cleared_ms is None:
             return None
         return self._call(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +23,9 @@ from .stands import Played, Stand, play
 from .steps import Plan
 from .words import difference
 
-BATCH = 250
+BATCH = 9
+"""Runs Hypothesis draws on end, the plainest one first. From ten on it would draw few afresh: some
+as plain as can be, and past its health checks five near-copies of each."""
 TWICE_EVERY = 100
 """Simulated runs of which one is played a second time."""
 REPLAYS = 3
@@ -256,14 +258,16 @@ class Campaign:
 
     def _draw(self) -> None:
         """One batch after the other."""
-        from hypothesis import errors
+        from hypothesis import Phase, errors
 
         from .machine import Aborted, Found
 
         number = 0
+        test = self._test([Phase.reuse, Phase.generate])
+        afresh = self._test([Phase.generate])
         while self._found is None:
             try:
-                self._batch(number)
+                self._batch(test if number == 0 else afresh, number)
             except Found:
                 return
             except Aborted as aborted:
@@ -274,19 +278,19 @@ class Campaign:
                 return
             number += 1
 
-    def _batch(self, number: int) -> None:
-        from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
-        from hypothesis.errors import HypothesisWarning, NonInteractiveExampleWarning
+    def _test(self, phases: Sequence[Any]) -> Any:
+        """The machine as Hypothesis runs it."""
+        from hypothesis import HealthCheck, Verbosity, settings
         from hypothesis.stateful import get_state_machine_test
 
         from .machine import machine_for
 
-        test: Any = get_state_machine_test(
+        return get_state_machine_test(
             machine_for(self._stand, self._hear),
             settings=settings(
                 max_examples=BATCH,
                 stateful_step_count=self._budget.steps,
-                phases=[Phase.reuse, Phase.generate] if number == 0 else [Phase.generate],
+                phases=phases,
                 database=self._database(),
                 derandomize=False,
                 deadline=None,
@@ -296,6 +300,11 @@ class Campaign:
                 verbosity=Verbosity.quiet,
             ),
         )
+
+    def _batch(self, test: Any, number: int) -> None:
+        from hypothesis import seed
+        from hypothesis.errors import HypothesisWarning, NonInteractiveExampleWarning
+
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HypothesisWarning)
             warnings.simplefilter("ignore", NonInteractiveExampleWarning)

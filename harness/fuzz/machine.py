@@ -1,7 +1,7 @@
 """The state machine: Hypothesis draws one step after the other, the stand makes them, rules watch.
 
-Each rule makes one step of its kind; up to two more follow it, drawn by our own weights out of the
-same draw. That keeps the draws few (Hypothesis takes nearly a millisecond to choose a rule) and the
+Each rule makes one step of its kind; up to three more follow it, drawn by our own weights out of the
+same number. That keeps the draws few (Hypothesis takes nearly a millisecond to choose a rule) and the
 runs deep.
 """
 
@@ -21,16 +21,17 @@ from hypothesis.stateful import (
 )
 
 from ..contract import Capability
-from .moves import CODES_MAX, LENGTHS, LENGTHS_REAL, Draw, follow, shape_of, step_of
+from .chances import CODES_MAX, LENGTHS, LENGTHS_REAL, Draw, shape_of
+from .following import follow
+from .moves import step_of
 from .stage import Stage
 from .stands import Played, Stand
 from .steps import Verb
 
 CODE = st.integers(0, CODES_MAX)
-CODES = st.tuples(CODE, CODE, CODE)
-"""One number for a rule's own step and one for each that follows."""
+"""One number for a rule's own step and all that follow; after 0, the plainest, nothing does."""
+FOLLOWING = 3
 _ONCE = {Verb.CLEAN_UP, Verb.CRASH_STORE}
-Codes = tuple[int, int, int]
 
 
 class Found(AssertionError):  # noqa: N818 - it is what happened
@@ -60,25 +61,21 @@ def _can(*wanted: Capability) -> Callable[[Any], bool]:
     return lambda machine: machine.stage is None or machine.stage.capabilities >= set(wanted)
 
 
+def _can_any(*wanted: Capability) -> Callable[[Any], bool]:
+    return lambda machine: machine.stage is None or bool(machine.stage.capabilities & set(wanted))
+
+
 def _has_drafts(machine: Any) -> bool:
     return machine.stage is None or bool(machine.stage.drafts)
 
 
 def _can_clean_up(machine: Any) -> bool:
-    if machine.stage is not None and Capability.CLEAN_UP in machine.stage.capabilities:
-        return True
-    errands = machine.stage and machine.stage.errands
-    return errands is not None and errands.can_clean_up
+    return machine.stage is not None and machine.stage.can_clean_up
 
 
-def _can_receive_or_cancel(machine: Any) -> bool:
-    wanted = {Capability.INBOUND, Capability.CANCEL}
-    return machine.stage is None or bool(wanted & set(machine.stage.capabilities))
-
-
-def _one_of(verbs: Sequence[Verb], codes: Codes) -> Verb:
-    """Kinds of step that are rare enough to share a rule; the numbers of what follows decide."""
-    verb: Verb = Draw(codes[1] ^ codes[2]).of(verbs)
+def _one_of(verbs: Sequence[Verb], code: int) -> Verb:
+    """Kinds of step that are rare enough to share a rule."""
+    verb: Verb = Draw(code, FOLLOWING + 1).of(verbs)
     return verb
 
 
@@ -140,116 +137,99 @@ class MailboxMachine(RuleBasedStateMachine):
         """The agents."""
         return self.stage.hands if self.stage is not None else ()
 
-    def _make(self, verb: Verb, codes: Codes) -> None:
+    def _make(self, verb: Verb, code: int) -> None:
         """A step of this kind, then what follows, until a rule has a finding."""
         with self._straight_out():
-            self._make_all(verb, codes)
+            self._make_all(verb, code)
 
-    def _make_all(self, verb: Verb, codes: Codes) -> None:
+    def _make_all(self, verb: Verb, code: int) -> None:
         stage = self.stage
         assert stage is not None
         is_again = verb in _ONCE and stage.told and stage.told[-1].step.verb is verb
-        step = None if is_again else step_of(verb, stage, Draw(codes[0]))
+        step = None if is_again else step_of(verb, stage, Draw(code))
         if step is not None:
             stage.do(step)
-        for code in codes[1:]:
-            step = None if self.stand.findings else follow(stage, Draw(code))
+        for number in range(1, FOLLOWING + 1 if code else 1):
+            step = None if self.stand.findings else follow(stage, Draw(code, number))
             if step is not None:
                 stage.do(step)
 
-    @rule(codes=CODES)
+    @rule(code=CODE)
     @precondition(_can(Capability.LEASE))
-    def acquire(self, codes: Codes) -> None:
+    def acquire(self, code: int) -> None:
         """An agent claims a contact."""
-        self._make(Verb.ACQUIRE, codes)
+        self._make(Verb.ACQUIRE, code)
 
-    @rule(codes=CODES)
+    @rule(code=CODE)
     @precondition(_can(Capability.LEASE))
-    def renew(self, codes: Codes) -> None:
+    def renew(self, code: int) -> None:
         """An agent renews, under its own token or another."""
-        self._make(Verb.RENEW, codes)
+        self._make(Verb.RENEW, code)
 
-    @rule(codes=CODES)
+    @rule(code=CODE)
     @precondition(_can(Capability.LEASE))
-    def release(self, codes: Codes) -> None:
+    def release(self, code: int) -> None:
         """An agent releases, under its own token or another."""
-        self._make(Verb.RELEASE, codes)
+        self._make(Verb.RELEASE, code)
 
-    @rule(codes=CODES)
+    @rule(code=CODE)
     @precondition(_can(Capability.SEND))
-    def send(self, codes: Codes) -> None:
+    def send(self, code: int) -> None:
         """An agent sends a new message."""
-        self._make(Verb.SEND, codes)
+        self._make(Verb.SEND, code)
 
-    @rule(codes=CODES)
+    @rule(code=CODE)
     @precondition(_has_drafts)
-    def retry(self, codes: Codes) -> None:
+    def retry(self, code: int) -> None:
         """An agent, perhaps another, tries a message again."""
-        self._make(Verb.RETRY, codes)
+        self._make(Verb.RETRY, code)
 
-    @rule(codes=CODES)
+    @rule(code=CODE)
     @precondition(_has_drafts)
-    @precondition(_can(Capability.LOOKUP))
-    def lookup(self, codes: Codes) -> None:
-        """An agent looks a key up."""
-        self._make(Verb.LOOKUP, codes)
+    @precondition(_can_any(Capability.LOOKUP, Capability.CANCEL))
+    def look_up_or_cancel(self, code: int) -> None:
+        """An agent looks a key up, or takes its message back."""
+        self._make(_one_of((Verb.LOOKUP, Verb.CANCEL), code), code)
 
-    @rule(codes=CODES)
-    @precondition(_can(Capability.SUPPRESS))
-    def suppress(self, codes: Codes) -> None:
-        """An opt-out by reply, a bounce, or a late one."""
-        self._make(Verb.SUPPRESS, codes)
+    @rule(code=CODE)
+    @precondition(_can_any(Capability.SUPPRESS, Capability.INBOUND))
+    def suppress_or_receive(self, code: int) -> None:
+        """An opt-out, a bounce, a late one; a webhook tells of what a contact wrote, or tells it again."""
+        self._make(_one_of((Verb.SUPPRESS, Verb.RECEIVE), code), code)
 
-    @rule(codes=CODES)
-    @precondition(_can(Capability.SUPPRESS))
-    def clear(self, codes: Codes) -> None:
-        """A person takes the contact off the list; an agent may try."""
-        self._make(Verb.CLEAR, codes)
+    @rule(code=CODE)
+    @precondition(_can_any(Capability.SUPPRESS, Capability.OVERRIDE))
+    def clear_or_override(self, code: int) -> None:
+        """A person takes the contact off the list, or lets a send skip the cooldown; an agent may try."""
+        self._make(_one_of((Verb.CLEAR, Verb.OVERRIDE), code), code)
 
-    @rule(codes=CODES)
-    @precondition(_can(Capability.OVERRIDE))
-    def override(self, codes: Codes) -> None:
-        """A person lets the next send skip the cooldown; an agent may try."""
-        self._make(Verb.OVERRIDE, codes)
-
-    @rule(codes=CODES)
-    @precondition(_can_receive_or_cancel)
-    def receive_or_cancel(self, codes: Codes) -> None:
-        """A webhook tells of what a contact wrote, or tells it again; a message is taken back."""
-        self._make(_one_of((Verb.RECEIVE, Verb.CANCEL), codes), codes)
-
-    @rule(codes=CODES)
+    @rule(code=CODE)
     @precondition(lambda machine: any(hand.open for hand in machine.hands()))
-    def resume(self, codes: Codes) -> None:
+    def resume(self, code: int) -> None:
         """An agent that stands still goes on."""
-        self._make(Verb.RESUME, codes)
+        self._make(Verb.RESUME, code)
 
-    @rule(codes=CODES)
+    @rule(code=CODE)
     @precondition(lambda machine: any(hand.is_dead for hand in machine.hands()))
-    def restart(self, codes: Codes) -> None:
+    def restart(self, code: int) -> None:
         """An agent that crashed starts again."""
-        self._make(Verb.RESTART, codes)
+        self._make(Verb.RESTART, code)
 
-    @rule(codes=CODES)
-    def skew(self, codes: Codes) -> None:
-        """An agent's clock is put ahead or back."""
-        self._make(Verb.SKEW, codes)
-
-    @rule(codes=CODES)
-    def time(self, codes: Codes) -> None:
+    @rule(code=CODE)
+    def time(self, code: int) -> None:
         """Time passes to just before, at or after a moment at which something changes."""
-        self._make(Verb.TIME, codes)
+        self._make(Verb.TIME, code)
 
-    @rule(codes=CODES)
-    def crash_store(self, codes: Codes) -> None:
-        """The store crashes, and everybody in it."""
-        self._make(Verb.CRASH_STORE, codes)
+    @rule(code=CODE)
+    def skew_or_crash_store(self, code: int) -> None:
+        """An agent's clock is put ahead or back; the store crashes, and everybody in it."""
+        self._make(_one_of((Verb.SKEW, Verb.CRASH_STORE), code), code)
 
-    @rule(codes=CODES)
+    @rule(code=CODE)
     @precondition(_can_clean_up)
-    def clean_up(self, codes: Codes) -> None:
+    def clean_up(self, code: int) -> None:
         """Old rows are removed, or somebody telephones the contact."""
-        self._make(_one_of((Verb.CLEAN_UP, Verb.CLEAN_UP, Verb.PHONE), codes), codes)
+        self._make(_one_of((Verb.CLEAN_UP, Verb.CLEAN_UP, Verb.PHONE), code), code)
 
 
 def machine_for(stand: Stand, hear: Callable[[Played], None]) -> type[MailboxMachine]:

@@ -29,6 +29,10 @@ def made_by(habit: Habit, message: Message) -> Message:
             return replace(message, to="nobody at example.com")
         case Habit.BAD_SUBJECT:
             return replace(message, subject=f"{message.subject}\nBcc: all@example.com")
+        case Habit.COPIED:
+            return replace(message, headers={"Cc": "all@example.com"})
+        case Habit.NO_ONE_CLICK:
+            return replace(message, headers={"List-Unsubscribe": "<mailto:stop@example.com>"})
         case _:
             return message
 

@@ -5,141 +5,136 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..contract import Capability, Code, Refused
+from ..contract import Code
+from .chances import (
+    AT_ONCE,
+    CONTACTS,
+    DRAWN,
+    HALTING,
+    LIVE,
+    MOMENTS,
+    NO_TROUBLE,
+    PLACES,
+    SIDES,
+    STUCK,
+    TROUBLES_OF,
+    Draw,
+)
+from .outlook import Outlook, look
 from .stage import Stage
-from .steps import (
-    AGENT,
-    PERSON,
-    Cause,
-    Habit,
-    Letter,
-    Moment,
-    Shape,
-    Side,
-    Step,
-    Token,
-    Trouble,
-    Verb,
-)
-
-LENGTHS = {
-    "lease_s": (60.0, 2.0),
-    "cooldown_s": (0.0, 0.0, 300.0, 5.0),
-    "window_s": (86_400.0, 30.0),
-}
-LENGTHS_REAL = {
-    "lease_s": (0.4,),
-    "cooldown_s": (0.0, 0.0, 0.6),
-    "window_s": (86_400.0, 86_400.0, 1.0),
-}
-"""Lengths that can be waited for."""
-SKEWS_S = (3600, -3600, 90, -90)
-AGENTS_MAX, CONTACTS_MAX = 4, 3
-"""With three contacts one can bounce while two agents hold the others."""
-CODES_MAX = 2**24 - 1
-"""Above 24 bits Hypothesis prefers small numbers."""
-
-
-class Draw:
-    """Makes one choice after the other out of a number.
-
-    The number is stirred first: Hypothesis likes small and repeated numbers, and what is drawn here
-    should depend on all of its bits.
-
-    Args:
-        code: The number.
-    """
-
-    __slots__ = ("_left",)
-
-    def __init__(self, code: int) -> None:
-        left = (code + 0x9E3779B97F4A7C15) & _MASK
-        left = ((left ^ (left >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-        left = ((left ^ (left >> 27)) * 0x94D049BB133111EB) & _MASK
-        self._left = left ^ (left >> 31)
-
-    def of(self, choices: Sequence[Any]) -> Any:
-        """One of these."""
-        self._left, place = divmod(self._left, len(choices))
-        return choices[place]
-
-
-_MASK = 2**64 - 1
-
-PLACES = range(60)
-CONTACTS = (0, 0, 0, 1, 2)
-SPELLINGS = (0, 0, 1, 2)
-TOKENS = (Token.OWN, Token.OWN, Token.OWN, Token.FIRST, Token.OTHERS)
-SEND_TOKENS = (*(Token.OWN,) * 9, Token.FIRST, Token.OTHERS, Token.NONE)
-HABITS = (
-    *(Habit.PLAIN,) * 24,
-    *(Habit.REPLY,) * 4,
-    Habit.ANSWERED,
-    Habit.FORWARDED,
-    Habit.NO_KEY,
-    Habit.BAD_KEY,
-    Habit.NO_ADDRESS,
-    Habit.BAD_SUBJECT,
-)
-RETRY_HABITS = (*(Habit.PLAIN,) * 10, *(Habit.DRIFTED, Habit.REWORDED) * 2, Habit.ANSWERED)
-LETTERS = (Letter.QUESTION, Letter.UNSUBSCRIBE, *(Letter.AGAIN,) * 2)
-BACK = (0, 0, 0, 1, 2)
-MOMENTS = (*(Moment.LEASE,) * 4, *(each for each in Moment if each is not Moment.LEASE))
-SIDES = (Side.AFTER, Side.BEFORE, Side.AT)
-TROUBLES = (*(Trouble.NONE,) * 9, *(Trouble.PAUSE,) * 4, Trouble.LOSE, Trouble.CRASH)
-SEND_TROUBLES = (
-    *(Trouble.NONE,) * 7,
-    *(Trouble.PAUSE,) * 4,
-    Trouble.LOSE,
-    *(Trouble.CRASH,) * 2,
-    *(Trouble.SILENT,) * 3,
-    Trouble.REFUSE,
-)
-NO_TROUBLE = (Trouble.NONE,)
-WHO_CLEARS = (PERSON, PERSON, PERSON, AGENT)
-
-
-def shape_of(draw: Draw, lengths: Mapping[str, tuple[float, ...]]) -> Shape:
-    """What a run is made of."""
-    breaker = draw.of((0, 0, 0, 0, 0, 1))
-    return Shape(
-        agents=draw.of((2, 2, 2, 3, AGENTS_MAX)),
-        contacts=CONTACTS_MAX if breaker else draw.of((1, 1, 2)),
-        replicas=draw.of((0, 1)),
-        **{name: draw.of(values) for name, values in lengths.items()},
-        breaker=breaker,
-    )
-
-
-# -- one verb ------------------------------------------------------------------------------------
+from .steps import CALLS, Habit, Moment, Side, Step, Token, Trouble, Verb
 
 
 def step_of(verb: Verb, stage: Stage, draw: Draw) -> Step | None:
-    """A step with this verb, or the claim it needs first; None if nobody can make one."""
-    if verb in {Verb.TIME, Verb.CRASH_STORE}:
-        return Step(verb=verb, **_fields(verb, draw))
+    """A step with this verb, or what it needs first; None if nobody can make one."""
+    if verb is Verb.TIME:
+        return _passage(stage, draw)
+    if verb is Verb.CRASH_STORE:
+        return Step(verb=verb)
     if verb in {Verb.RESUME, Verb.RESTART}:
         seats = _seats(stage, lambda hand: hand.open if verb is Verb.RESUME else hand.is_dead)
         return Step(verb=verb, agent=draw.of(seats)) if seats else None
+    standing = _standing_in_the_way(stage)
+    if standing and draw.of(STUCK):
+        return Step(verb=Verb.RESUME, agent=draw.of(standing))
     free = _seats(stage, lambda hand: hand.is_free)
-    if not free:
-        return None
-    fields = _fields(verb, draw)
-    fields["contact"] = fields.get("contact", 0) % len(stage.contacts)
-    if verb in _UNDER_LEASE and fields["token"] is not Token.NONE:
-        holders = [seat for seat in free if _has(stage, seat, fields["contact"], fields["token"])]
-        if not holders:
-            return _towards_a_lease(stage, draw, fields["contact"], free)
-        free = holders
-    replicas = _replicas(stage, free) if verb is Verb.RETRY and draw.of(range(4)) else []
+    return _made_by_one(verb, stage, free, draw) if free else None
+
+
+def _made_by_one(verb: Verb, stage: Stage, free: list[int], draw: Draw) -> Step | None:
+    """A step of one of these, or what it needs first."""
+    fields = _fields(verb, stage, draw)
+    replicas = replicas_of(stage) if verb is Verb.RETRY and draw.of(AT_ONCE) else []
+    if verb is Verb.SEND:
+        fields["contact"] = _written_to(stage, free, fields["contact"], draw)
+    makers = _makers(verb, stage, free, fields, draw)
+    if not makers:
+        return _towards_a_lease(stage, draw, fields["contact"], free)
     if replicas:  # the same message at once, as two processes of one service do
-        free, fields = replicas, {**fields, "back": 0, "token": Token.OWN}
-    trouble, place = draw.of(_TROUBLES.get(verb, NO_TROUBLE)), draw.of(PLACES)
+        makers, fields = replicas, {**fields, "back": 0, "token": Token.OWN}
+    trouble, place = draw.of(TROUBLES_OF.get(verb, NO_TROUBLE)), draw.of(PLACES)
     point = ""
     if trouble in {Trouble.PAUSE, Trouble.CRASH}:
         points = points_of(stage, verb)
         point = points[place % len(points)]
-    return Step(verb=verb, agent=draw.of(free), trouble=trouble, point=point, **fields)
+    return Step(verb=verb, agent=draw.of(makers), trouble=trouble, point=point, **fields)
+
+
+def _makers(
+    verb: Verb, stage: Stage, free: list[int], fields: Mapping[str, Any], draw: Draw
+) -> list[int]:
+    """Who may make it; nobody where a lease is needed first."""
+    if verb is Verb.SUPPRESS and stage.known.may_halt:  # who goes on writing to others
+        return [seat for seat in free if _open_to(stage, [seat])] or free
+    if verb is Verb.RETRY:
+        contact = stage.addressee(fields["back"])
+        return _holders(stage, free, contact, Token.OWN, draw) or free
+    if verb in _UNDER_LEASE and fields["token"] is not Token.NONE:
+        return _holders(stage, free, fields["contact"], fields["token"], draw)
+    return free
+
+
+def _passage(stage: Stage, draw: Draw) -> Step | None:
+    """Time passes to a moment that is still to come, most likely to one that is waited for."""
+    moments = [each for each in (*_awaited(look(stage)), *MOMENTS) if stage.can_pass_to(each)]
+    if not moments:
+        return None
+    return Step(verb=Verb.TIME, option=f"{draw.of(moments)}-{draw.of(SIDES)}")
+
+
+def _awaited(now: Outlook) -> Sequence[Moment]:
+    if now.is_sending:
+        return (Moment.DEADLINE,) * 12
+    if now.is_left or now.code in {Code.SEND_IN_PROGRESS, Code.SEND_STATUS_UNKNOWN}:
+        return (*(Moment.DEADLINE,) * 6, *(Moment.DAYS,) * 12)
+    return ()
+
+
+def _standing_in_the_way(stage: Stage) -> list[int]:
+    """Who stands still, if somebody was just told that the store is busy."""
+    if stage.known.code is Code.STORE_BUSY:
+        return _seats(stage, lambda hand: hand.open)
+    return []
+
+
+def _written_to(stage: Stage, free: list[int], contact: int, draw: Draw) -> int:
+    """Most likely a contact that somebody holds who is free, and that is not on the list.
+
+    While sending is halted else one that nobody holds.
+    """
+    likely = _open_to(stage, _concerned(stage, free))
+    if not likely and stage.known.halted is not None:
+        likely = [each for each in _unlisted(stage) if not stage.known.is_held(each)]
+    return draw.of(likely) if likely and draw.of(LIVE) else contact
+
+
+def _unlisted(stage: Stage) -> list[int]:
+    return [each for each in range(len(stage.contacts)) if each not in stage.known.listed]
+
+
+def _open_to(stage: Stage, seats: list[int]) -> list[int]:
+    """Contacts that one of these holds and may write to."""
+    return [each for each in _unlisted(stage) if any(stage.holds(seat, each) for seat in seats)]
+
+
+def _concerned(stage: Stage, seats: list[int]) -> list[int]:
+    """Whom a halt concerns next: who told of the bounce, if it can write; then the others."""
+    if stage.known.halted is not None:
+        return [seat for seat in seats if seat != stage.known.halted]
+    last = stage.told[-1].step if stage.told else None
+    if last is not None and last.verb is Verb.SUPPRESS and stage.known.may_halt:
+        told = [seat for seat in seats if seat == last.agent]
+        return told if _open_to(stage, told) else seats
+    return seats
+
+
+def _holders(stage: Stage, free: list[int], contact: int, token: Token, draw: Draw) -> list[int]:
+    """Who makes a step under such a token: most likely who holds the contact, seldom who once did."""
+    had = [seat for seat in free if _has(stage, seat, contact, token)]
+    if token is not Token.OWN:
+        return had
+    live = [seat for seat in _concerned(stage, had) if stage.holds(seat, contact)]
+    return (live if draw.of(LIVE) else had) or live
 
 
 def _towards_a_lease(stage: Stage, draw: Draw, contact: int, free: list[int]) -> Step | None:
@@ -147,16 +142,16 @@ def _towards_a_lease(stage: Stage, draw: Draw, contact: int, free: list[int]) ->
     standing = _seats(stage, lambda hand: hand.open)
     if standing:
         return Step(verb=Verb.RESUME, agent=draw.of(standing))
-    if stage.is_held(contact) and Moment.LEASE in stage.moments:
+    if stage.known.is_held(contact) and Moment.LEASE in stage.known.moments:
         return Step(verb=Verb.TIME, option=f"{Moment.LEASE}-{Side.AFTER}")
-    return Step(verb=Verb.ACQUIRE, contact=contact, agent=draw.of(free))
+    return Step(verb=Verb.ACQUIRE, contact=contact, agent=draw.of(_concerned(stage, free) or free))
 
 
-def _replicas(stage: Stage, free: list[int]) -> list[int]:
+def replicas_of(stage: Stage) -> list[int]:
     """Who is free and shares an agent's id with one whose send stands still."""
     sending = {Verb.SEND, Verb.RETRY}
     ids = {hand.actor.id for hand in stage.hands if hand.open and hand.open.step.verb in sending}
-    return [seat for seat in free if stage.hands[seat].actor.id in ids]
+    return _seats(stage, lambda hand: hand.is_free and hand.actor.id in ids)
 
 
 def _seats(stage: Stage, fits: Callable[[Any], object]) -> list[int]:
@@ -171,48 +166,37 @@ def _has(stage: Stage, seat: int, contact: int, token: Token) -> bool:
     return len(stage.hands[seat].leases.get(contact, ())) > (token is Token.FIRST)
 
 
-def _fields(verb: Verb, draw: Draw) -> dict[str, Any]:
+def _fields(verb: Verb, stage: Stage, draw: Draw) -> dict[str, Any]:
     """What is drawn for a verb beside who makes it and what befalls it."""
-    return {name: draw.of(choices) for name, choices in _DRAWN.get(verb, {}).items()}
+    fields = {name: draw.of(choices) for name, choices in DRAWN.get(verb, {}).items()}
+    if "back" in fields:
+        told = stage.events if verb is Verb.RECEIVE else stage.drafts
+        fields["back"] %= max(1, len(told))
+    if verb in _ABOUT_ONE:
+        fields["contact"] = draw.of(CONTACTS[len(stage.contacts) - 1])
+    if verb is Verb.CLEAR and stage.known.listed:
+        fields["contact"] = draw.of(sorted(stage.known.listed))
+    if verb is Verb.SUPPRESS and stage.known.may_halt:
+        unheld = [each for each in range(len(stage.contacts)) if not stage.known.is_held(each)]
+        fields["option"] = str(draw.of(HALTING))
+        fields["contact"] = draw.of(unheld or [fields["contact"]])
+    return fields | _meant(stage, fields, draw) if verb is Verb.RETRY else fields
 
 
+def _meant(stage: Stage, fields: Mapping[str, Any], draw: Draw) -> dict[str, Any]:
+    """Whom a message goes to the next time; a plain retry where there is no other contact or key."""
+    habit, back = fields["habit"], fields["back"]
+    if habit is Habit.READDRESSED:
+        others = [each for each in range(len(stage.contacts)) if each != stage.addressee(back)]
+        return {"contact": draw.of(others)} if others else {"habit": Habit.PLAIN}
+    if habit is Habit.REKEYED and back + 1 >= len(stage.drafts):
+        return {"habit": Habit.PLAIN}
+    return {}
+
+
+_ABOUT_ONE = CALLS - {Verb.RETRY, Verb.LOOKUP, Verb.CANCEL}
+"""Calls that name a contact."""
 _UNDER_LEASE = {Verb.RENEW, Verb.RELEASE, Verb.SEND}
-_TROUBLES: Mapping[Verb, Sequence[Trouble]] = {
-    Verb.ACQUIRE: TROUBLES,
-    Verb.RENEW: TROUBLES,
-    Verb.RELEASE: TROUBLES,
-    Verb.SEND: SEND_TROUBLES,
-    Verb.RETRY: SEND_TROUBLES,
-    Verb.SUPPRESS: TROUBLES,
-    Verb.RECEIVE: TROUBLES,
-    Verb.CANCEL: TROUBLES,
-    Verb.CLEAN_UP: TROUBLES,
-}
-_DRAWN: Mapping[Verb, Mapping[str, Sequence[Any]]] = {
-    Verb.ACQUIRE: {"contact": CONTACTS, "spelling": SPELLINGS},
-    Verb.RENEW: {"contact": CONTACTS, "token": TOKENS},
-    Verb.RELEASE: {"contact": CONTACTS, "token": TOKENS},
-    Verb.SEND: {
-        "contact": CONTACTS,
-        "spelling": SPELLINGS,
-        "token": SEND_TOKENS,
-        "habit": HABITS,
-    },
-    Verb.RETRY: {"back": BACK, "token": SEND_TOKENS, "habit": RETRY_HABITS},
-    Verb.LOOKUP: {"back": BACK},
-    Verb.SUPPRESS: {
-        "contact": CONTACTS,
-        "spelling": SPELLINGS,
-        "option": tuple(str(each) for each in Cause),
-    },
-    Verb.CLEAR: {"contact": CONTACTS, "option": WHO_CLEARS},
-    Verb.OVERRIDE: {"contact": CONTACTS, "option": WHO_CLEARS},
-    Verb.RECEIVE: {"contact": CONTACTS, "spelling": SPELLINGS, "option": LETTERS, "back": BACK},
-    Verb.CANCEL: {"back": BACK},
-    Verb.PHONE: {"contact": CONTACTS, "spelling": SPELLINGS},
-    Verb.SKEW: {"option": tuple(f"{each}s" for each in SKEWS_S)},
-    Verb.TIME: {"option": tuple(f"{moment}-{side}" for moment in MOMENTS for side in SIDES)},
-}
 
 
 def points_of(stage: Stage, verb: Verb) -> list[str]:
@@ -246,58 +230,4 @@ _NAMES = {
 }
 
 
-# -- what comes next -----------------------------------------------------------------------------
-
-
-def follow(stage: Stage, draw: Draw) -> Step | None:
-    """A step that makes sense where the run stands, by our own weights."""
-    can, hands = stage.capabilities, stage.hands
-    has_leases = any(any(hand.leases.values()) for hand in hands)
-    is_held = all(stage.is_held(contact) for contact in range(len(stage.contacts)))
-    is_stuck = isinstance(stage.last, Refused) and stage.last.code is Code.STORE_BUSY
-    standing = [hand.open.step.verb for hand in hands if hand.open]
-    is_sending = bool({Verb.SEND, Verb.RETRY} & set(standing))
-    last = stage.told[-1].step if stage.told else None
-    is_unknown = isinstance(stage.last, Refused) and stage.last.code is Code.SEND_STATUS_UNKNOWN
-    is_back = last is not None and last.verb in _BACK
-    is_late = last is not None and last.verb is Verb.TIME and last.option.startswith(_LATE)
-    is_twice = bool(_replicas(stage, _seats(stage, lambda hand: hand.is_free)))
-    hurry = 15 if stage.has_breaker and stage.has_delivered else 1
-    weights = {
-        Verb.ACQUIRE: (1 if is_held else 8 if is_sending else 5) if Capability.LEASE in can else 0,
-        Verb.RENEW: 1 if has_leases else 0,
-        Verb.RELEASE: 2 if has_leases else 0,
-        Verb.SEND: (20 if stage.has_breaker else 6) if Capability.SEND in can else 0,
-        Verb.RETRY: (60 if is_twice else 18 if is_back or is_late else 6 if is_sending else 4)
-        if stage.drafts
-        else 0,
-        Verb.LOOKUP: (10 if is_unknown else 1) if stage.drafts and Capability.LOOKUP in can else 0,
-        Verb.CANCEL: (2 if is_sending else 1) if stage.drafts and Capability.CANCEL in can else 0,
-        Verb.RECEIVE: 1 if Capability.INBOUND in can else 0,
-        Verb.TIME: (5 if is_sending and is_held else 2) if stage.moments else 0,
-        Verb.SUPPRESS: hurry if Capability.SUPPRESS in can and not stage.is_listed else 0,
-        Verb.CLEAR: hurry + 2 if stage.is_listed and Capability.SUPPRESS in can else 0,
-        Verb.RESUME: (30 if is_stuck else 4) if standing else 0,
-        Verb.RESTART: 14 if any(hand.is_dead for hand in hands) else 0,
-        Verb.CLEAN_UP: 15 if is_late and Capability.CLEAN_UP in can else 0,
-    }
-    verbs = [verb for verb, weight in weights.items() for _ in range(weight)]
-    return step_of(draw.of(verbs), stage, draw) if verbs else None
-
-
-_BACK = frozenset({Verb.RESTART, Verb.CRASH_STORE, Verb.CLEAN_UP, Verb.LOOKUP})
-"""After these a message of before is tried again."""
-_LATE = (Moment.WINDOW.value, Moment.DAYS.value)
-"""Moments after which rows may be old."""
-
-
-__all__ = [
-    "CODES_MAX",
-    "LENGTHS",
-    "LENGTHS_REAL",
-    "Draw",
-    "follow",
-    "points_of",
-    "shape_of",
-    "step_of",
-]
+__all__ = ["points_of", "replicas_of", "step_of"]

@@ -13,24 +13,35 @@ from ..actor import EVERYONE
 from ..contract import (
     Answer,
     Capability,
-    Lease,
+    Code,
     NoReply,
-    Noted,
     Received,
     Refused,
-    Released,
-    Sent,
-    Taken,
 )
 from ..scenario import Call, Contact, NotReached, Race
 from .acts import Acts
 from .hands import Draft, Errands, Hand, Standing, Told
+from .known import Known
 from .model import Model
 from .steps import AGENT, PERSON, Moment, Shape, Side, Step, Token, Trouble, Verb
 
 PERSON_ID = "person-01"
 PLAIN_FORMS = ("{user}@example.com", "{User}@Example.COM")
-ALIAS_FORMS = ("{user}@gmail.com", "{User}@Gmail.COM", "{user}+news@googlemail.com")
+ALIAS_FORMS = (
+    "j{user}@gmail.com",
+    "J{User}@Gmail.COM",
+    "j{user}+news@googlemail.com",
+    "j.{user}@gmail.com",
+)
+"""Another case, the domain's alias with a tag, another dot (spec: I1, I2, I3)."""
+ACCENT_FORMS = (
+    "zo\u00eb.{user}@m\u00fcnchen.example.com",
+    "zoe\u0308.{user}@m\u00fcnchen.example.com",
+    "zo\u00eb.{user}@xn--mnchen-3ya.example.com",
+)
+"""An accent composed and as a character of its own, the domain in Unicode and in ASCII (spec: I2, I3)."""
+FORMS = (ALIAS_FORMS, ACCENT_FORMS)
+"""How the first contacts are spelled, where a target takes such forms for one; the others are plain."""
 DAYS_MS = 3 * 86_400_000
 
 
@@ -76,23 +87,14 @@ class Stage(Acts):
         self.contacts = [self._person(index) for index in range(shape.contacts)]
         self.drafts: list[Draft] = []
         self.events: list[tuple[int, Received]] = []
-        self.cleared_at_ms: dict[int, int] = {}
-        self.moments: dict[Moment, int] = {}
-        self.has_breaker = bool(shape.breaker)
-        self.has_delivered = False
-        """Something was sent: a bounce of it may halt all sending."""
-        self.is_listed = False
-        """A contact was put on the list, and not taken off since."""
-        self.last: Answer | None = None
-        """The last answer."""
-        self._ends_ms: dict[int, int] = {}
+        self.known = Known(race.settings, now_ms, has_breaker=bool(shape.breaker))
         self.told: list[Told] = []
         self.broken: Exception | None = None
         """Why the run can't go on."""
 
     def _person(self, index: int) -> Contact:
-        aliases = Capability.ALIASES in self.capabilities
-        return self.race.contact(*(ALIAS_FORMS if aliases and index == 0 else PLAIN_FORMS))
+        folds = Capability.ALIASES in self.capabilities and index < len(FORMS)
+        return self.race.contact(*(FORMS[index] if folds else PLAIN_FORMS))
 
     # -- making a step ---------------------------------------------------------------------------
 
@@ -134,6 +136,7 @@ class Stage(Acts):
             return None
         contact = EVERYONE if f == "clean_up" else self.contacts[step.contact].name
         call = Call(actor=hand.actor, f=f, contact=contact, args=dict(args))
+        self.known.begins(f)
         if step.trouble in {Trouble.PAUSE, Trouble.CRASH}:
             return self._interrupted(step, hand, call)
         if step.trouble is Trouble.LOSE:
@@ -160,9 +163,10 @@ class Stage(Acts):
             self._note(step, call, answer, calm=False)
             return Told(step=replace(step, trouble=Trouble.NONE, point=""), answer=answer)
         if self.model is not None:
-            self.model.disturb(step.contact)
+            self.model.disturb(step.contact, call.args)
         if crash:
             hand.is_dead = True
+            self.known.crashed(call.f)
             return Told(step=step, answer=pending.answer())
         hand.open = Standing(pending=pending, stop=stop, step=step, call=call)
         return Told(step=step)
@@ -219,20 +223,37 @@ class Stage(Acts):
         if ahead_ms <= 0 or (self._patience_ms is not None and ahead_ms > self._patience_ms):
             return None
         self.race.pass_store_time(at_ms - 1)
+        self.known.time_passed()
         return Told(step=step)
+
+    @property
+    def can_clean_up(self) -> bool:
+        """Whether old rows can be removed, by the mailbox's own call or from behind."""
+        from_behind = self.errands is not None and self.errands.can_clean_up
+        return from_behind or Capability.CLEAN_UP in self.capabilities
+
+    def can_pass_to(self, moment: Moment) -> bool:
+        """Whether time can pass to some side of this moment."""
+        at_ms = self._moment_ms(moment)
+        ahead_ms = 0 if at_ms is None else at_ms - self._now_ms()
+        return 0 < ahead_ms <= (self._patience_ms or ahead_ms)
 
     def _moment_ms(self, moment: Moment) -> int | None:
         if moment is Moment.SECOND:
             return self._now_ms() + 1000
         if moment is Moment.DAYS:
             return self._now_ms() + DAYS_MS
-        return self.moments.get(moment)
+        return self.known.moments.get(moment)
 
     # -- what is known ---------------------------------------------------------------------------
 
-    def is_held(self, contact: int) -> bool:
-        """Whether somebody was granted the contact, and neither released it nor ran out of time."""
-        return self._ends_ms.get(contact, 0) > self._now_ms()
+    def holds(self, seat: int, contact: int) -> bool:
+        """Whether the contact is held, as far as is known by this agent."""
+        return self.known.holds(self.hands[seat], contact)
+
+    def addressee(self, back: int) -> int:
+        """Whom a message was written to; of one there never was, nobody."""
+        return self.drafts[-1 - back].contact if back < len(self.drafts) else -1
 
     def _spelling(self, step: Step) -> int:
         return step.spelling % len(self.contacts[step.contact].spellings)
@@ -264,40 +285,21 @@ class Stage(Acts):
 
     def _note(self, step: Step, call: Call, answer: Answer, *, calm: bool) -> None:
         """Remember what an answer tells, and let the model compare it."""
-        if self.model is not None:
+        model, contact = self.model, step.contact
+        if model is not None:
             if calm and not isinstance(answer, NoReply):
-                self.model.judge(call.f, step.contact, call.actor.id, call.args, answer)
+                model.judge(call.f, contact, call.actor.id, call.args, answer)
+            elif _is_silently_taken(step, answer):
+                model.arrived(contact, call.args)
             else:
-                self.model.disturb(step.contact)
-        self.last = answer
-        match answer:
-            case Lease():
-                leases = self.hands[step.agent].leases[step.contact]
-                if step.verb is Verb.RENEW and leases:
-                    leases[-1] = answer
-                else:
-                    leases.append(answer)
-                self._ends_ms[step.contact] = answer.expires_at_ms
-                self.moments[Moment.LEASE] = answer.expires_at_ms
-            case Released():
-                self._ends_ms.pop(step.contact, None)
-            case Sent(replay=False):
-                self.has_delivered = True
-                settings, now_ms = self.race.settings, self._now_ms()
-                if settings.cooldown_s:
-                    self.moments[Moment.COOLDOWN] = now_ms + round(settings.cooldown_s * 1000)
-                self.moments[Moment.WINDOW] = now_ms + round(settings.key_window_s * 1000)
-            case Refused(until_ms=int(until_ms)):
-                self.moments[Moment.COOLDOWN] = until_ms
-            case Taken(opted_out=True):
-                self.is_listed = True
-            case Noted(at_ms=at_ms) if step.verb is Verb.CLEAR:
-                self.is_listed = False
-                self.cleared_at_ms[step.contact] = at_ms
-        if step.verb in {Verb.SEND, Verb.RETRY} and not isinstance(answer, Sent):
-            deadline_s = self.race.settings.transport_timeout_s * 2
-            deadline_s += self.race.settings.store_deadline_s * 2
-            self.moments[Moment.DEADLINE] = self._now_ms() + round(deadline_s * 1000)
+                model.disturb(contact, call.args)
+        self.known.answered(call.f, step, self.hands[step.agent], answer)
+
+
+def _is_silently_taken(step: Step, answer: Answer) -> bool:
+    """Whether a new message arrived for certain, and its sender knows nothing of it."""
+    is_unknown = isinstance(answer, Refused) and answer.code is Code.SEND_STATUS_UNKNOWN
+    return is_unknown and step.verb is Verb.SEND and step.trouble is Trouble.SILENT
 
 
 _SIDES = {Side.BEFORE: -1, Side.AT: 0, Side.AFTER: 1}

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
+
 from ..history import AnyEvent, History
 from ..rules.base import Judgement, RaceInfo
 from ..verdict import Finding, Verdict
@@ -40,8 +42,8 @@ class Played:
     is_real: bool = False
 
     def history(self) -> History:
-        """What was recorded, under the race's name."""
-        return History.merge([self.events], race=RACE)
+        """What was recorded, under the one name that reports know."""
+        return History(msgspec.structs.replace(event, race=RACE) for event in self.events)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

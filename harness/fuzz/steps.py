@@ -92,10 +92,18 @@ class Habit(StrEnum):
     """The key in capitals, with a blank behind it (spec: K3)."""
     REWORDED = "reworded"
     """Another text under the same key (spec: K4)."""
+    READDRESSED = "readdressed"
+    """The same text to another person, under the same key (spec: K4, K9)."""
+    REKEYED = "rekeyed"
+    """Under the key of the message before it (spec: K4, K9)."""
     NO_KEY = "no-key"
     BAD_KEY = "bad-key"
     NO_ADDRESS = "no-address"
     BAD_SUBJECT = "bad-subject"
+    COPIED = "copied"
+    """A header copies everybody in (spec: O6)."""
+    NO_ONE_CLICK = "no-one-click"
+    """An opt-out of its own that does not take one click (spec: C6)."""
 
 
 class Trouble(StrEnum):

@@ -10,7 +10,7 @@ from .hands import Told
 from .stands import Played
 from .steps import AGENT, Cause, Habit, Letter, Moment, Shape, Side, Step, Token, Trouble, Verb
 
-ORDINALS = ("first", "second", "third")
+ORDINALS = ("first", "second", "third", "fourth")
 
 
 def tell(played: Played) -> list[str]:
@@ -111,6 +111,8 @@ def _retry(step: Step, shape: Shape) -> str:
         Habit.DRIFTED: ", the key in capitals",
         Habit.REWORDED: ", with another text under the same key",
         Habit.ANSWERED: ", as a reply under the same key",
+        Habit.REKEYED: ", under the key of the one before it",
+        Habit.READDRESSED: f", to {_contact(step, shape)} under the same key",
     }.get(step.habit, "")
     return f"{_who(step, shape)} sends {_message(step)} again{how}{_under(step)}{_mishap(step)}"
 
@@ -197,6 +199,8 @@ _HABITS = {
     Habit.BAD_KEY: "a message with a control character in its key",
     Habit.NO_ADDRESS: "a message to what is no address, meant",
     Habit.BAD_SUBJECT: "a message with a line break in its subject",
+    Habit.COPIED: "a message with others in its Cc",
+    Habit.NO_ONE_CLICK: "a message with an opt-out that takes no one click",
 }
 _MISHAPS = {
     Trouble.NONE: "",

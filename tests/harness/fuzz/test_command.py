@@ -14,9 +14,10 @@ import pytest
 from leaserace.harness import cli
 from leaserace.harness.fuzz import commands
 from leaserace.harness.fuzz.campaign import PROFILES, Profile
+from leaserace.harness.fuzz.steps import Shape
 from leaserace.harness.outcome import RunOutcome
 from leaserace.harness.verdict import Verdict
-from tests.harness.fuzz.support import REFERENCE, twin
+from tests.harness.fuzz.support import REFERENCE, plan_of, twin
 
 Fuzz = Callable[..., int]
 
@@ -158,6 +159,21 @@ def test_real_processes_find_a_twin_with_real_signals(
     assert status == 1
     assert "on real processes" in out
     assert "  rule " in out
+
+
+@pytest.mark.process
+def test_a_plan_on_real_processes_tells_the_operations_that_prove_it(
+    fuzz: Fuzz, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Forms of one address beyond ASCII, one key for two persons (spec: I3, K4)."""
+    steps = "a.acquire.c1.s1,b.acquire.s3,a.send.c1.s2,b.retry.hreaddressed,a.send.c1.hcopied"
+    plan = plan_of(steps, Shape(contacts=2)).to_text()
+
+    assert fuzz("--real", "--target", twin("recipient_in_fingerprint"), "--plan", plan) == 1
+    out = capsys.readouterr().out
+    assert "  rule keys.payload_bound" in out
+    assert "... send: sent" in out
+    assert fuzz("--real", "--target", REFERENCE, "--plan", plan) == 0
 
 
 @pytest.mark.process

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from leaserace.harness.contract import AgentContext, Code, Refused
+from leaserace.harness.contract import AgentContext, Code, Lease, Refused
 from leaserace.harness.fuzz.simulated import SimStand
 from leaserace.harness.fuzz.stands import play
 from leaserace.harness.fuzz.steps import Shape
@@ -23,6 +23,7 @@ from tests.support.toy import ToyTarget
     ("steps", "expected"),
     [
         ("a.acquire,b.acquire.s1", ["Lease", "contact_owned"]),
+        ("a.acquire.s2,b.acquire.s3", ["Lease", "contact_owned"]),
         ("a.acquire,time.lease-before,b.acquire", ["Lease", "", "contact_owned"]),
         ("a.acquire,time.lease-at,b.acquire", ["Lease", "", "Lease"]),
         ("a.acquire,time.lease-after,a.renew", ["Lease", "", "lease_expired"]),
@@ -30,6 +31,15 @@ from tests.support.toy import ToyTarget
         ("a.acquire,a.send,a.retry", ["Lease", "Sent", "Sent"]),
         ("a.acquire,a.send,a.retry.hdrifted", ["Lease", "Sent", "Sent"]),
         ("a.acquire,a.send,a.retry.hreworded", ["Lease", "Sent", "key_reused"]),
+        ("a.acquire,a.send,a.send,a.retry.hrekeyed", ["Lease", "Sent", "Sent", "key_reused"]),
+        (
+            "a.acquire,a.send@crash-send.recorded,a.restart,a.retry,time.deadline-after,a.retry",
+            ["Lease", "NoReply", "", "send_in_progress", "", "Sent"],
+        ),
+        (
+            "a.acquire,a.send@silent,time.days-after,a.clean-up,a.retry",
+            ["Lease", "send_status_unknown", "", "Cleaned", "send_status_unknown"],
+        ),
         ("a.acquire,a.send@silent,a.lookup", ["Lease", "send_status_unknown", "Found"]),
         ("a.acquire,a.send@refuse,a.retry", ["Lease", "invalid_message", "Sent"]),
         ("a.acquire,a.send@lose,a.retry", ["Lease", "NoReply", "Sent"]),
@@ -39,6 +49,9 @@ from tests.support.toy import ToyTarget
         ("a.acquire,a.send.hbad-key", ["Lease", "key_invalid"]),
         ("a.acquire,a.send.hno-address", ["Lease", "invalid_address"]),
         ("a.acquire,a.send.hbad-subject", ["Lease", "invalid_message"]),
+        ("a.acquire,a.send.hcopied,a.send", ["Lease", "invalid_message", "Sent"]),
+        ("a.acquire,a.send.hno-one-click", ["Lease", "invalid_message"]),
+        ("a.acquire,a.send.hbad-key,a.cancel", ["Lease", "key_invalid", "key_invalid"]),
         ("a.acquire,b.send.tothers", ["Lease", "not_holder"]),
         (
             "a.acquire,time.lease-after,b.acquire,a.send",
@@ -67,6 +80,62 @@ def test_a_step_is_answered_as_the_spec_says(steps: str, expected: list[str]) ->
 
     assert answers(run) == expected
     assert run.verdict is Verdict.VALID
+
+
+TWO = Shape(contacts=2)
+
+
+def test_an_accent_and_a_domain_are_one_in_every_form() -> None:
+    """spec: I2, I3."""
+    run = played("a.acquire.c1,b.acquire.c1.s1,b.acquire.c1.s2,a.send.c1.s2", shape=TWO)
+
+    assert answers(run) == ["Lease", "contact_owned", "contact_owned", "Sent"]
+    assert run.verdict is Verdict.VALID
+
+
+class OnlyAscii(ReferenceTarget):
+    """Takes no address beyond ASCII."""
+
+    def connect(self, agent: AgentContext) -> ReferenceMailbox:
+        mailbox = super().connect(agent)
+        acquire = mailbox.acquire
+
+        def ascii_only(address: str) -> Lease | Refused:
+            return acquire(address) if address.isascii() else Refused(code=Code.INVALID_ADDRESS)
+
+        mailbox.acquire = ascii_only  # type: ignore[method-assign,assignment]
+        return mailbox
+
+
+def test_a_target_need_not_take_addresses_beyond_ascii() -> None:
+    """It says so, and the other form of the domain is one it takes (spec: I4)."""
+    run = played("a.acquire.c1,a.acquire.c0", target=OnlyAscii(), shape=TWO)
+
+    assert answers(run) == ["invalid_address", "Lease"]
+    assert run.verdict is Verdict.VALID
+
+
+def test_who_folds_no_aliases_is_asked_for_no_other_form() -> None:
+    run = played("a.acquire.c1.s3,b.acquire.c1.s2", ToyTarget(), shape=TWO)
+
+    assert answers(run) == ["Lease", "contact_owned"]
+
+
+def test_one_key_is_for_one_person() -> None:
+    """In its window; behind it the same message is a new one (spec: K4, K5, K9)."""
+    steps = "a.acquire,a.send,b.retry.c1.hreaddressed"
+    late = f"{steps},time.window-after,b.acquire.c1,b.retry.c1.hreaddressed"
+
+    assert answers(played(steps, shape=TWO))[-1] == "key_reused"
+    behind = played(late, shape=Shape(contacts=2, window_s=30.0, cooldown_s=5.0))
+    assert answers(behind)[-1] == "Sent"
+    assert behind.verdict is Verdict.VALID
+
+
+def test_only_to_another_person_a_message_is_readdressed() -> None:
+    run = played("a.acquire,a.send,a.retry.hreaddressed,a.retry.b1,a.retry.hrekeyed")
+
+    assert texts(run.plan.steps) == ["a.acquire", "a.send"]
 
 
 def test_a_replica_retries_beside_its_agent() -> None:
@@ -99,6 +168,38 @@ def test_a_budget_in_the_users_policy_is_no_finding(tmp_path: Path) -> None:
         run = play(stand, plan)
 
     assert answers(run)[-1] == "approval_required"
+    assert run.verdict is Verdict.VALID
+
+
+@pytest.mark.parametrize(
+    ("safeguard", "steps", "shape"),
+    [
+        (
+            "end_of_claims",
+            "a.acquire,a.send@crash-send.recorded,a.restart,a.retry,time.days-after,a.retry",
+            Shape(),
+        ),
+        ("kept_unknown", "a.acquire,a.send@silent,time.days-after,a.clean-up,a.retry", Shape()),
+        (
+            "shared_halt",
+            "a.acquire,b.acquire.c1,a.send,a.suppress.bounce.c2,a.send,b.send.c1",
+            Shape(contacts=3, breaker=1),
+        ),
+    ],
+)
+def test_some_things_are_certain_of_what_is_in_doubt(
+    safeguard: str, steps: str, shape: Shape
+) -> None:
+    """A try ends, what arrived stays unknown, a halt binds everybody (spec: X9, K10, O5)."""
+    assert "scenario.expected" in rules(played(steps, twin(safeguard), shape))
+    assert played(steps, shape=shape).verdict is Verdict.VALID
+
+
+def test_a_halt_may_have_an_end_of_its_own() -> None:
+    """Once time has passed nobody can tell (spec: O5)."""
+    steps = "a.acquire,b.acquire.c1,a.send,a.suppress.bounce.c2,a.send,time.second-after,b.send.c1"
+    run = played(steps, twin("shared_halt"), Shape(contacts=3, breaker=1))
+
     assert run.verdict is Verdict.VALID
 
 
@@ -184,4 +285,19 @@ def test_steps_are_told_in_plain_words() -> None:
         "3. support-01 claims the contact in its second spelling: granted, token 2",
         "4. sales-01 sends a message to the contact and is paused at send.think",
         "5. sales-01 goes on: refused, stale_fencing_token",
+    ]
+
+
+def test_bad_keys_and_headers_are_told_in_plain_words_too() -> None:
+    run = played(
+        "a.acquire.s3,a.send.hcopied,a.send.hno-one-click,b.retry.c1.hreaddressed,a.retry.hrekeyed",
+        shape=TWO,
+    )
+
+    assert [line.partition(":")[0] for line in tell(run)[1:]] == [
+        "1. sales-01 claims the first contact in its fourth spelling",
+        "2. sales-01 sends a message with others in its Cc to the first contact",
+        "3. sales-01 sends a message with an opt-out that takes no one click to the first contact",
+        "4. support-01 sends the last message again, to the second contact under the same key",
+        "5. sales-01 sends the last message again, under the key of the one before it",
     ]
