@@ -38,7 +38,7 @@ class Profile:
 
     Args:
         examples: Runs.
-        steps: Rules that are drawn in a run; up to three steps each.
+        steps: Rules that are drawn in a run; up to four steps each.
         must_reach: A rule that never had anything to judge is an error of the fuzzer.
     """
 

@@ -40,7 +40,10 @@ OUTLOOKS: tuple[tuple[Callable[[Outlook], bool], Mapping[Verb, int]], ...] = (
     (lambda now: now.is_sending and not now.is_held, {Verb.ACQUIRE: 8}),
     (lambda now: now.is_listed, {Verb.CLEAN_UP: 3}),
     (lambda now: now.has_told, {Verb.SEND: 40}),
-    (lambda now: now.may_halt, {Verb.SEND: 20, Verb.SUPPRESS: 15, Verb.CLEAR: 17}),
+    (
+        lambda now: now.may_halt and not now.is_halted,
+        {Verb.SEND: 20, Verb.SUPPRESS: 15, Verb.CLEAR: 17},
+    ),
     (lambda now: now.is_overridden, {Verb.SEND: 15}),
     (lambda now: now.is_left, {Verb.RESTART: 30, Verb.RETRY: 18, Verb.TIME: 6}),
     (lambda now: now.is_back, {Verb.RETRY: 22}),

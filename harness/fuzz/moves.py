@@ -52,12 +52,20 @@ def _made_by_one(verb: Verb, stage: Stage, free: list[int], draw: Draw) -> Step 
         return _towards_a_lease(stage, draw, fields["contact"], free)
     if replicas:  # the same message at once, as two processes of one service do
         makers, fields = replicas, {**fields, "back": 0, "token": Token.OWN}
-    trouble, place = draw.of(TROUBLES_OF.get(verb, NO_TROUBLE)), draw.of(PLACES)
+    troubles = (
+        NO_TROUBLE if _is_watched(stage) and draw.of(LIVE) else TROUBLES_OF.get(verb, NO_TROUBLE)
+    )
+    trouble, place = draw.of(troubles), draw.of(PLACES)
     point = ""
     if trouble in {Trouble.PAUSE, Trouble.CRASH}:
         points = points_of(stage, verb)
         point = points[place % len(points)]
     return Step(verb=verb, agent=draw.of(makers), trouble=trouble, point=point, **fields)
+
+
+def _is_watched(stage: Stage) -> bool:
+    """Whether a plain answer tells most: whether a halt binds, or what others may do meanwhile."""
+    return stage.known.halted is not None or any(hand.open for hand in stage.hands)
 
 
 def _makers(
