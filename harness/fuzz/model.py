@@ -51,7 +51,8 @@ class _Contact:
     may_cool_ms: int = 0
     """Until when a reply may have set a cooldown: policies differ (spec: C2)."""
     is_listed: bool = False
-    is_overridden: bool = False
+    may_be_overridden: bool = False
+    """A person let a send skip the cooldown, and none has certainly used that up (spec: C4)."""
     is_murky: bool = False
 
     def is_held_by(self, agent: str, token: int | None, now_ms: int) -> bool:
@@ -177,7 +178,7 @@ class Model:
         if fenced and not known.is_held_by(agent, message.get("token"), now_ms):
             return _NOT_HELD
         is_reply = message.get("kind") == MessageKind.TRANSACTIONAL
-        if known.cools_ms > now_ms and not is_reply and not known.is_overridden:
+        if known.cools_ms > now_ms and not is_reply and not known.may_be_overridden:
             return (Code.COOLDOWN_ACTIVE,)
         if max(known.cools_ms, known.may_cool_ms) > now_ms:
             return (Sent, Code.COOLDOWN_ACTIVE)
@@ -231,7 +232,7 @@ class Model:
             case Noted() if "person" not in args:
                 known.is_listed = True
             case Noted() if "reason" in args:
-                known.is_overridden = True
+                known.may_be_overridden = True
             case Noted():
                 known.is_listed = False
 
@@ -243,11 +244,12 @@ class Model:
         ):  # a target need not look at what it sends, and may send part of it
             self.disturb(contact, args)
             return
-        if max(known.cools_ms, known.may_cool_ms) > now_ms:
-            known.is_overridden = False
+        is_reply = message.get("kind") == MessageKind.TRANSACTIONAL
+        if known.cools_ms > now_ms and not is_reply:  # a reply may have skipped it by its kind
+            known.may_be_overridden = False
         until_ms = now_ms + self._cooldown_ms
         known.may_cool_ms = until_ms
-        if message.get("kind") != MessageKind.TRANSACTIONAL:
+        if not is_reply:
             known.cools_ms = until_ms
         if message.get("key") is not None:
             self._keys[key_of(args)] = _Key(payload_of(contact, args), now_ms)

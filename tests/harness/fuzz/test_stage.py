@@ -234,6 +234,17 @@ def test_a_cooldown_binds_and_an_override_skips_it() -> None:
     assert answers(run) == ["Lease", "Sent", "cooldown_active", "Noted", "Sent", ""]
 
 
+def test_a_reply_need_not_use_an_override_up() -> None:
+    """It may skip the cooldown by its kind (spec: C2, C4)."""
+    run = played(
+        "a.override.person,a.acquire,a.send,a.send.hreply,a.send,a.send",
+        shape=Shape(cooldown_s=300.0),
+    )
+
+    assert answers(run)[2:] == ["Sent", "Sent", "Sent", "cooldown_active"]
+    assert run.verdict is Verdict.VALID
+
+
 @pytest.mark.parametrize(
     "steps",
     ["a.renew", "a.release", "a.send", "a.retry", "a.lookup", "a.resume", "a.restart"],
