@@ -164,7 +164,8 @@ def unmade(f: str, error: BaseException) -> str:
 
 _UNMADE = re.compile(
     rf"({'|'.join(_KINDS)})\.__init__\(\) "
-    r"(missing \d+ required keyword-only arguments?:|got an unexpected keyword argument) (.+)"
+    r"(missing \d+ required keyword-only arguments?:|got an unexpected keyword argument) "
+    r"(.+?)(?:\. Did you mean .*)?$"
 )
 _MEMBERS = {"Code": "code", "SendState": "state"}
 _NO_MEMBER = re.compile(r"(.+) is not a valid (Code|SendState)")
