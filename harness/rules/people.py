@@ -130,7 +130,7 @@ class Intent:
 
     def to(self, person: Person) -> Intent:
         """The same text to this contact."""
-        for each in (self, *self.namesakes):
+        for each in self.namesakes:
             if each.person is person:
                 return each
         made = Intent(f"{self.name} to {person.name}", person)
