@@ -84,6 +84,10 @@ MOMENTS = (
     Moment.SECOND,
     Moment.DAYS,
 )
+DEAR_MOMENTS = (*(Moment.LEASE,) * 6, *(Moment.COOLDOWN, Moment.WINDOW) * 2, Moment.DEADLINE)
+"""Where it has to be waited for them."""
+SELDOM = range(2)
+"""Once in so many times it is waited."""
 SIDES = (Side.AFTER, Side.BEFORE, Side.AT)
 TROUBLES = (*(Trouble.NONE,) * 10, *(Trouble.PAUSE,) * 3, Trouble.LOSE, Trouble.CRASH)
 SEND_TROUBLES = (

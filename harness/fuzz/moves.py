@@ -9,12 +9,14 @@ from ..contract import Code
 from .chances import (
     AT_ONCE,
     CONTACTS,
+    DEAR_MOMENTS,
     DRAWN,
     HALTING,
     LIVE,
     MOMENTS,
     NO_TROUBLE,
     PLACES,
+    SELDOM,
     SIDES,
     STUCK,
     TROUBLES_OF,
@@ -84,7 +86,10 @@ def _makers(
 
 def _passage(stage: Stage, draw: Draw) -> Step | None:
     """Time passes to a moment that is still to come, most likely to one that is waited for."""
-    moments = [each for each in (*_awaited(look(stage)), *MOMENTS) if stage.can_pass_to(each)]
+    wanted = (*_awaited(look(stage)), *MOMENTS)
+    if stage.waits:  # time is dear
+        wanted = DEAR_MOMENTS if draw.of(SELDOM) == 0 else ()
+    moments = [each for each in wanted if stage.can_pass_to(each)]
     if not moments:
         return None
     return Step(verb=Verb.TIME, option=f"{draw.of(moments)}-{draw.of(SIDES)}")

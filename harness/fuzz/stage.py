@@ -232,6 +232,11 @@ class Stage(Acts):
         from_behind = self.errands is not None and self.errands.can_clean_up
         return from_behind or Capability.CLEAN_UP in self.capabilities
 
+    @property
+    def waits(self) -> bool:
+        """Whether time has to be waited for."""
+        return self._patience_ms is not None
+
     def can_pass_to(self, moment: Moment) -> bool:
         """Whether time can pass to some side of this moment."""
         at_ms = self._moment_ms(moment)
