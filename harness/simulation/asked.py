@@ -118,10 +118,16 @@ class Asked:
         )
 
     def small_searches(self, plan: Plan) -> Searches:
-        """The small searches of a portfolio, within a share of its time."""
+        """The small searches of a portfolio, within a small bound and a share of its time."""
         searches = self.searches(SMALL)
         assert plan.seconds is not None
-        return replace(searches, seconds=plan.seconds * SEARCH_SHARE, folder=plan.folder)
+        return replace(
+            searches,
+            faults=min(searches.faults, 1),
+            deadlines=min(searches.deadlines, 1),
+            seconds=plan.seconds * SEARCH_SHARE,
+            folder=plan.folder,
+        )
 
     def agent_run(self) -> AgentRun:
         """What is asked of an agent under test."""

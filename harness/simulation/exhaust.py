@@ -328,11 +328,20 @@ def bound_of(searched: Searched) -> str:
     """The bound in words."""
     agents = len(parse(searched.subject).seats)
     kinds = ", ".join(NAMES[kind] for kind in sorted(KINDS))
+    faults, deadlines = span_of(searched).split(", ")
     return (
-        f"bound {agents} agents, {searched.faults} fault{'' if searched.faults == 1 else 's'} ({kinds}), "
-        f"time to {searched.deadlines} deadline{'' if searched.deadlines == 1 else 's'}, "
-        f"{searched.calls} calls; not tried: {NOT_TRIED}"
+        f"bound {agents} agents, {faults} ({kinds}), time to {deadlines}, {searched.calls} calls; "
+        f"not tried: {NOT_TRIED}"
     )
 
 
-__all__ = ["Searched", "Searches", "bound_of", "exhaust", "run_search"]
+def span_of(searched: Searched) -> str:
+    """How many faults and deadlines: ``1 fault, 2 deadlines``."""
+    faults, deadlines = searched.faults, searched.deadlines
+    return (
+        f"{faults} fault{'' if faults == 1 else 's'}, "
+        f"{deadlines} deadline{'' if deadlines == 1 else 's'}"
+    )
+
+
+__all__ = ["Searched", "Searches", "bound_of", "exhaust", "run_search", "span_of"]

@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from ..contract import Target
-from .exhaust import Searched, bound_of
+from .exhaust import Searched, bound_of, span_of
 from .explore import Hit, Plan, Statistics
 from .progress import figures
 from .run import Runner
@@ -61,7 +61,7 @@ def _searched(searched: Sequence[Searched]) -> str:
     first = searched[0]
     return (
         f"{len(ended)} of {len(searched)} small searches to their end ({subjects}; "
-        f"{first.faults} fault, {first.deadlines} deadline)"
+        f"{span_of(first)})"
     )
 
 
