@@ -12,13 +12,28 @@ from ..scenario import Contact, Race
 from .hands import Draft, Errands, Hand, Told
 from .known import Known
 from .messages import made_by, reworded
-from .steps import Cause, Habit, Letter, Step, Token
+from .steps import Cause, Habit, Letter, Step, Token, Verb
 
 ENDPOINTS = {
     Endpoint.SEND: Capability.SEND,
     Endpoint.REPLY: Capability.REPLY,
     Endpoint.FORWARD: Capability.FORWARD,
 }
+NEEDED = {
+    Verb.ACQUIRE: Capability.LEASE,
+    Verb.RENEW: Capability.LEASE,
+    Verb.RELEASE: Capability.LEASE,
+    Verb.SEND: Capability.SEND,
+    Verb.RETRY: Capability.SEND,
+    Verb.LOOKUP: Capability.LOOKUP,
+    Verb.CANCEL: Capability.CANCEL,
+    Verb.SUPPRESS: Capability.SUPPRESS,
+    Verb.CLEAR: Capability.SUPPRESS,
+    Verb.OVERRIDE: Capability.OVERRIDE,
+    Verb.RECEIVE: Capability.INBOUND,
+    Verb.PHONE: Capability.CONTACT_LOAD,
+}
+"""What a target must declare before it is asked."""
 LETTERS = {
     Letter.QUESTION: "Thank you. How much is it for ten?\n",
     Letter.UNSUBSCRIBE: "Please unsubscribe me from this list.\n",
@@ -158,9 +173,7 @@ class Acts:
 
     def _receive(self, step: Step) -> Told | None:
         """A webhook tells of something new, or of what it told before."""
-        if Capability.INBOUND not in self.capabilities or not self._is_ready(
-            self.hands[step.agent]
-        ):
+        if not self._is_ready(self.hands[step.agent]):
             return None
         if step.option == Letter.AGAIN:
             if step.back >= len(self.events):
@@ -182,14 +195,12 @@ class Acts:
 
     def _cancel(self, step: Step) -> Told | None:
         draft = self._draft(step)
-        if draft is None or draft.message.key is None or Capability.CANCEL not in self.capabilities:
+        if draft is None or draft.message.key is None:
             return None
         return self._call(replace(step, contact=draft.contact), "cancel", key=draft.message.key)
 
     def _phone(self, step: Step) -> Told | None:
         """A contact by another channel (spec: C5)."""
-        if Capability.CONTACT_LOAD not in self.capabilities:
-            return None
         return self._call(step, "note_contact", address=self._address(step), channel="telephone")
 
     def _clean_up(self, step: Step) -> Told | None:

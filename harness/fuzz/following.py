@@ -8,9 +8,8 @@ to come, so the stories mix.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
-from ..contract import Capability, Code
+from ..contract import Code
 from .chances import Draw
 from .moves import replicas_of, step_of
 from .outlook import Outlook, look
@@ -78,39 +77,37 @@ def weights_of(stage: Stage) -> dict[Verb, int]:
             weights |= {verb: max(weights[verb], weight) for verb, weight in likely.items()}
     if replicas_of(stage) and not now.is_asked_again:
         weights[Verb.RETRY] = TO_REPLICA
-    return {verb: weight for verb, weight in weights.items() if weight and _MAY[verb](stage, now)}
+    return {verb: weight for verb, weight in weights.items() if weight and _may(verb, stage, now)}
 
 
-def _can(wanted: Capability) -> Callable[[Stage, Outlook], bool]:
-    return lambda stage, _: wanted in stage.capabilities
+def _may(verb: Verb, stage: Stage, now: Outlook) -> bool:
+    """Whether such a step can be made here."""
+    return stage.can(verb) and _MAKES_SENSE.get(verb, _always)(stage, now)
+
+
+def _always(_stage: Stage, _now: Outlook) -> bool:
+    return True
 
 
 def _has_lease(stage: Stage, _: Outlook) -> bool:
     return any(any(hand.leases.values()) for hand in stage.hands)
 
 
-def _has_draft(wanted: Capability) -> Callable[[Stage, Outlook], bool]:
-    return lambda stage, _: wanted in stage.capabilities and bool(stage.drafts)
+def _has_draft(stage: Stage, _: Outlook) -> bool:
+    return bool(stage.drafts)
 
 
-_MAY: Mapping[Verb, Callable[[Stage, Outlook], Any]] = {
-    Verb.ACQUIRE: _can(Capability.LEASE),
+_MAKES_SENSE: Mapping[Verb, Callable[[Stage, Outlook], bool]] = {
     Verb.RENEW: _has_lease,
     Verb.RELEASE: _has_lease,
-    Verb.SEND: _can(Capability.SEND),
-    Verb.RETRY: _has_draft(Capability.SEND),
-    Verb.LOOKUP: _has_draft(Capability.LOOKUP),
-    Verb.CANCEL: _has_draft(Capability.CANCEL),
-    Verb.RECEIVE: _can(Capability.INBOUND),
+    Verb.RETRY: _has_draft,
+    Verb.LOOKUP: _has_draft,
+    Verb.CANCEL: _has_draft,
     Verb.TIME: lambda stage, _: bool(stage.known.moments),
-    Verb.SUPPRESS: lambda stage, now: (
-        Capability.SUPPRESS in stage.capabilities and not now.is_listed
-    ),
-    Verb.CLEAR: lambda stage, now: Capability.SUPPRESS in stage.capabilities and now.is_listed,
-    Verb.OVERRIDE: _can(Capability.OVERRIDE),
+    Verb.SUPPRESS: lambda _, now: not now.is_listed,
+    Verb.CLEAR: lambda _, now: now.is_listed,
     Verb.RESUME: lambda _, now: now.is_standing,
     Verb.RESTART: lambda _, now: now.is_dead,
-    Verb.CLEAN_UP: lambda stage, _: stage.can_clean_up,
 }
 
 __all__ = ["follow", "weights_of"]

@@ -20,7 +20,6 @@ from hypothesis.stateful import (
     rule,
 )
 
-from ..contract import Capability
 from .chances import CODES_MAX, LENGTHS, LENGTHS_REAL, Draw, shape_of
 from .following import follow
 from .moves import step_of
@@ -57,26 +56,12 @@ class Watch:
         self.hear = hear
 
 
-def _can(*wanted: Capability) -> Callable[[Any], bool]:
-    return lambda machine: machine.stage is None or machine.stage.capabilities >= set(wanted)
-
-
-def _can_any(*wanted: Capability) -> Callable[[Any], bool]:
-    return lambda machine: machine.stage is None or bool(machine.stage.capabilities & set(wanted))
+def _can(*verbs: Verb) -> Callable[[Any], bool]:
+    return lambda machine: machine.stage is None or any(machine.stage.can(verb) for verb in verbs)
 
 
 def _has_drafts(machine: Any) -> bool:
     return machine.stage is None or bool(machine.stage.drafts)
-
-
-def _can_clean_up(machine: Any) -> bool:
-    return machine.stage is not None and machine.stage.can_clean_up
-
-
-def _one_of(verbs: Sequence[Verb], code: int) -> Verb:
-    """Kinds of step that are rare enough to share a rule."""
-    verb: Verb = Draw(code, FOLLOWING + 1).of(verbs)
-    return verb
 
 
 class MailboxMachine(RuleBasedStateMachine):
@@ -142,6 +127,12 @@ class MailboxMachine(RuleBasedStateMachine):
         with self._straight_out():
             self._make_all(verb, code)
 
+    def _make_one_of(self, verbs: Sequence[Verb], code: int) -> None:
+        """One of the kinds of step that are rare enough to share a rule."""
+        stage = self.stage
+        assert stage is not None
+        self._make(Draw(code, FOLLOWING + 1).of([verb for verb in verbs if stage.can(verb)]), code)
+
     def _make_all(self, verb: Verb, code: int) -> None:
         stage = self.stage
         assert stage is not None
@@ -155,25 +146,25 @@ class MailboxMachine(RuleBasedStateMachine):
                 stage.do(step)
 
     @rule(code=CODE)
-    @precondition(_can(Capability.LEASE))
+    @precondition(_can(Verb.ACQUIRE))
     def acquire(self, code: int) -> None:
         """An agent claims a contact."""
         self._make(Verb.ACQUIRE, code)
 
     @rule(code=CODE)
-    @precondition(_can(Capability.LEASE))
+    @precondition(_can(Verb.ACQUIRE))
     def renew(self, code: int) -> None:
         """An agent renews, under its own token or another."""
         self._make(Verb.RENEW, code)
 
     @rule(code=CODE)
-    @precondition(_can(Capability.LEASE))
+    @precondition(_can(Verb.ACQUIRE))
     def release(self, code: int) -> None:
         """An agent releases, under its own token or another."""
         self._make(Verb.RELEASE, code)
 
     @rule(code=CODE)
-    @precondition(_can(Capability.SEND))
+    @precondition(_can(Verb.SEND))
     def send(self, code: int) -> None:
         """An agent sends a new message."""
         self._make(Verb.SEND, code)
@@ -186,22 +177,22 @@ class MailboxMachine(RuleBasedStateMachine):
 
     @rule(code=CODE)
     @precondition(_has_drafts)
-    @precondition(_can_any(Capability.LOOKUP, Capability.CANCEL))
+    @precondition(_can(Verb.LOOKUP, Verb.CANCEL))
     def look_up_or_cancel(self, code: int) -> None:
         """An agent looks a key up, or takes its message back."""
-        self._make(_one_of((Verb.LOOKUP, Verb.CANCEL), code), code)
+        self._make_one_of((Verb.LOOKUP, Verb.CANCEL), code)
 
     @rule(code=CODE)
-    @precondition(_can_any(Capability.SUPPRESS, Capability.INBOUND))
+    @precondition(_can(Verb.SUPPRESS, Verb.RECEIVE))
     def suppress_or_receive(self, code: int) -> None:
         """An opt-out, a bounce, a late one; a webhook tells of what a contact wrote, or tells it again."""
-        self._make(_one_of((Verb.SUPPRESS, Verb.RECEIVE), code), code)
+        self._make_one_of((Verb.SUPPRESS, Verb.RECEIVE), code)
 
     @rule(code=CODE)
-    @precondition(_can_any(Capability.SUPPRESS, Capability.OVERRIDE))
+    @precondition(_can(Verb.CLEAR, Verb.OVERRIDE))
     def clear_or_override(self, code: int) -> None:
         """A person takes the contact off the list, or lets a send skip the cooldown; an agent may try."""
-        self._make(_one_of((Verb.CLEAR, Verb.OVERRIDE), code), code)
+        self._make_one_of((Verb.CLEAR, Verb.OVERRIDE), code)
 
     @rule(code=CODE)
     @precondition(lambda machine: any(hand.open for hand in machine.hands()))
@@ -223,13 +214,13 @@ class MailboxMachine(RuleBasedStateMachine):
     @rule(code=CODE)
     def skew_or_crash_store(self, code: int) -> None:
         """An agent's clock is put ahead or back; the store crashes, and everybody in it."""
-        self._make(_one_of((Verb.SKEW, Verb.CRASH_STORE), code), code)
+        self._make_one_of((Verb.SKEW, Verb.CRASH_STORE), code)
 
     @rule(code=CODE)
-    @precondition(_can_clean_up)
+    @precondition(_can(Verb.CLEAN_UP, Verb.PHONE))
     def clean_up(self, code: int) -> None:
         """Old rows are removed, or somebody telephones the contact."""
-        self._make(_one_of((Verb.CLEAN_UP, Verb.CLEAN_UP, Verb.PHONE), code), code)
+        self._make_one_of((Verb.CLEAN_UP, Verb.CLEAN_UP, Verb.PHONE), code)
 
 
 def machine_for(stand: Stand, hear: Callable[[Played], None]) -> type[MailboxMachine]:

@@ -19,7 +19,7 @@ from ..contract import (
     Refused,
 )
 from ..scenario import Call, Contact, NotReached, Race
-from .acts import Acts
+from .acts import NEEDED, Acts
 from .hands import Draft, Errands, Hand, Standing, Told
 from .known import Known
 from .model import Model
@@ -100,7 +100,7 @@ class Stage(Acts):
 
     def do(self, step: Step) -> bool:
         """Make a step; False if it can't be made here, and nothing happened."""
-        if self.broken is not None:
+        if self.broken is not None or not self.can(step.verb):
             return False
         if step.agent >= len(self.hands) or step.contact >= len(self.contacts):
             return False
@@ -226,11 +226,12 @@ class Stage(Acts):
         self.known.time_passed()
         return Told(step=step)
 
-    @property
-    def can_clean_up(self) -> bool:
-        """Whether old rows can be removed, by the mailbox's own call or from behind."""
-        from_behind = self.errands is not None and self.errands.can_clean_up
-        return from_behind or Capability.CLEAN_UP in self.capabilities
+    def can(self, verb: Verb) -> bool:
+        """Whether the target declares what such a step asks for; old rows may go from behind too."""
+        needed = NEEDED.get(verb)
+        if verb is Verb.CLEAN_UP and not (self.errands is not None and self.errands.can_clean_up):
+            needed = Capability.CLEAN_UP
+        return needed is None or needed in self.capabilities
 
     @property
     def waits(self) -> bool:

@@ -21,6 +21,7 @@ from leaserace.harness.fuzz.campaign import Budget, Campaign, Campaigned, Corpus
 from leaserace.harness.fuzz.shrinking import shrink
 from leaserace.harness.fuzz.simulated import SimStand
 from leaserace.harness.fuzz.stands import Played, play
+from leaserace.harness.fuzz.steps import Verb
 from leaserace.harness.targets import load_target
 from leaserace.harness.verdict import Verdict
 from leaserace.reference_impl.broken import twins
@@ -297,6 +298,39 @@ class LeaseTarget(ReferenceTarget):
 
 def test_a_mailbox_needs_no_method_it_does_not_declare() -> None:
     assert campaign(LeaseTarget(), 40).verdict is Verdict.VALID
+
+
+class Asked:
+    """A mailbox that has only what these capabilities need."""
+
+    def __init__(self, whole: ReferenceMailbox, *names: str) -> None:
+        for name in (*names, "close"):
+            setattr(self, name, getattr(whole, name))
+
+
+class TakesLetters(ReferenceTarget):
+    """Receives and cancels, but knows no list, override or look-up."""
+
+    capabilities = frozenset(
+        {Capability.LEASE, Capability.FENCING, Capability.SEND, Capability.IDEMPOTENCY}
+        | {Capability.INBOUND, Capability.CANCEL}
+    )
+
+    def connect(self, agent: AgentContext) -> ReferenceMailbox:
+        names = ("acquire", "renew", "release", "send", "receive", "cancel")
+        return Asked(super().connect(agent), *names)  # type: ignore[return-value]
+
+
+def test_of_two_kinds_of_step_only_the_one_a_target_declares_is_made() -> None:
+    """What is not declared is never asked for, in a plan of another target's either."""
+    result = campaign(TakesLetters(), 60)
+
+    assert result.verdict is Verdict.VALID
+    assert {Verb.RECEIVE, Verb.CANCEL} <= set(result.reached.verbs)
+    assert not {Verb.SUPPRESS, Verb.CLEAR, Verb.OVERRIDE, Verb.LOOKUP} & set(result.reached.verbs)
+    with SimStand(TakesLetters()) as stand:
+        run = play(stand, plan_of("a.acquire,a.suppress.opt-out,b.clean-up,a.send,a.lookup"))
+    assert texts(run.plan.steps) == ["a.acquire", "a.send"]
 
 
 @pytest.mark.parametrize(
