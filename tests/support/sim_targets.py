@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from time import time as now
 
@@ -35,13 +36,14 @@ def _draw() -> None:
         point("toy.drawn")
 
 
-WAYS = {
+WAYS: dict[str, Callable[[], object]] = {
     "sleeps": lambda: time.sleep(0.01),
     "thread": _thread,
     "clock": now,
     "monotonic": time.monotonic,
     "datetime": lambda: datetime.now(UTC),
     "draws": _draw,
+    "litters": lambda: [[each] for each in range(5_000)],
 }
 
 
@@ -60,5 +62,6 @@ class EscapingTarget(ToyTarget):
         return _Mailbox(self, agent.id, self._what)
 
 
+littering = EscapingTarget("litters")
 sleeping = EscapingTarget("sleeps")
 drawing = EscapingTarget("draws")
