@@ -77,6 +77,19 @@ def test_one_text_to_two_contacts_is_two_sends() -> None:
     assert (judgement.duplicates, judgement.double_contacts) == (0, 0)
 
 
+def test_one_text_to_three_contacts_is_three_sends_and_the_second_to_one_a_duplicate() -> None:
+    """spec: K9, S8"""
+    carol = "carol"
+    tape = Tape()
+    tape.sent(SALES)
+    tape.sent(SALES, BOB, to="bob@example.com", key="b")
+    tape.sent(SALES, carol, to="carol@example.com", key="c")
+    tape.sent(SALES, carol, to="carol@example.com", key="c")
+    judgement = tape.judge(Once)
+    assert [finding.contact for finding in judgement.findings] == [carol]
+    assert judgement.duplicates == 1
+
+
 def test_one_text_under_one_key_to_two_contacts_is_no_duplicate_but_bound() -> None:
     """spec: K4, K9: it arrives at an address that nobody wrote to as it is told."""
     tape = Tape()
