@@ -85,25 +85,34 @@ class Asked:
             seed=seed,
             subjects=subjects,
             policies=self.policies,
-            policy_file=None if self.policy_file is None else str(self.policy_file),
+            policy_file=self._policy_text,
             keep_going=self.keep_going,
-            folder=str(run_folder(self.report_dir, "explore", seed) / "schedules"),
+            folder=self._folder(seed),
         )
+
+    @property
+    def _policy_text(self) -> str | None:
+        """The policy file, as an order to a worker names it."""
+        return None if self.policy_file is None else str(self.policy_file)
+
+    def _folder(self, seed: int) -> str:
+        """Where the schedules of a run that begins now are written."""
+        return str(run_folder(self.report_dir, "explore", seed) / "schedules")
 
     def searches(self, subjects: tuple[str, ...]) -> Searches:
         """What to search to its end; with no limit unless one is given."""
         bounds = self.bounds(faults=1, deadlines=1)
-        small = tuple(text for text in EXHAUSTIVE if len(parse(text).seats) <= self.agents)
+        few = tuple(text for text in EXHAUSTIVE if len(parse(text).seats) <= self.agents)
         return Searches(
             target=self.target,
-            subjects=subjects or small,
+            subjects=subjects or few,
             policies=self.policies or tuple(POLICIES),
             faults=bounds.faults,
             deadlines=bounds.time_steps,
             schedules=self.schedules,
             seconds=self.seconds,
-            policy_file=None if self.policy_file is None else str(self.policy_file),
-            folder=str(run_folder(self.report_dir, "explore", 0) / "schedules"),
+            policy_file=self._policy_text,
+            folder=self._folder(0),
         )
 
     @property

@@ -129,7 +129,8 @@ def explore(**options: Any) -> int:
 
     Who moves, lost replies, crashes, silent transports, opt-outs that come in, and the passing of time
     are choices; rules watch every run. Exit status 1 with a finding, 3 if a run made twice came out
-    differently, 4 if something could not be judged or an exhaustive search was cut off. With --agent an agent of yours is led through its situations instead, again and again.
+    differently, 4 if something could not be judged or an exhaustive search was cut off. With --agent an
+    agent of yours is led through its situations instead, again and again.
     """
     asked = Asked(**options)
     if asked.agent is not None or asked.situations:
@@ -139,11 +140,13 @@ def explore(**options: Any) -> int:
     if asked.strategy == "exhaustive":
         return _search(asked.searches(subjects), asked)
     plan = asked.plan(subjects)
-    searched, status = _search_small(asked, plan)
-    if status == EXIT_FOUND and not asked.keep_going:
-        return status
+    searched = _search_small(asked, plan) if asked.has_small_searches else []
+    is_found = any(each.hits for each in searched)
+    if is_found and not asked.keep_going:
+        return EXIT_FOUND
     left_s = None if plan.seconds is None else plan.seconds - sum(each.seconds for each in searched)
-    return max(status, _draw(target, replace(plan, seconds=left_s), asked, searched), key=_weight)
+    status = _draw(target, replace(plan, seconds=left_s), asked, searched)
+    return EXIT_FOUND if is_found else status
 
 
 def _search(searches: Searches, asked: Asked) -> int:
@@ -166,24 +169,16 @@ def _search(searches: Searches, asked: Asked) -> int:
     return status
 
 
-def _search_small(asked: Asked, plan: Plan) -> tuple[list[Searched], int]:
+def _search_small(asked: Asked, plan: Plan) -> list[Searched]:
     """What a portfolio searches to its end before it draws; a finding is told at once."""
     searched: list[Searched] = []
-    if not asked.has_small_searches:
-        return searched, 0
-    told = SearchesTold(target=asked.target, as_json=asked.as_json)
-
     with live("searching") as line:
-        status = exhaust(asked.small_searches(plan), show=searched.append, on_progress=line.show)
+        exhaust(asked.small_searches(plan), show=searched.append, on_progress=line.show)
+    told = SearchesTold(target=asked.target, as_json=asked.as_json)
     for each in searched:
         if each.hits:
             told.show(each)
-    return searched, status if status == EXIT_FOUND else 0
-
-
-def _weight(status: int) -> int:
-    """A finding outweighs all else."""
-    return 9 if status == EXIT_FOUND else status
+    return searched
 
 
 def _draw(target: Target, plan: Plan, asked: Asked, searched: list[Searched]) -> int:

@@ -22,7 +22,7 @@ from .again import run_schedule
 from .choices import NAMES
 from .driver import Bounds
 from .fence import Fence, patched
-from .pool import Check, pool
+from .pool import Check, pool, remaining_s
 from .run import Outcome, Runner
 from .schedule import Schedule, code_hash, save
 from .search import KINDS, SearchResult, search
@@ -187,7 +187,6 @@ def run_search(
             seconds=searches.seconds,
             on_progress=tick,
         )
-        result.code = code_hash(target)
         hits = [_kept(searches, runner, result, outcome) for outcome in result.found]
     first = {hit.rule: hit for hit in reversed(hits)}
     return msgspec.json.encode(_searched(searches, result, tuple(first.values()))).decode()
@@ -221,7 +220,7 @@ def _kept(searches: Searches, runner: Runner, result: SearchResult, outcome: Out
     schedule = Schedule(
         subject=result.subject,
         policy=result.policy,
-        code=result.code,
+        code=code_hash(runner.target),
         choices=tuple(outcome.trail),
     )
     whole = run_schedule(runner, schedule, strict=False)
@@ -243,22 +242,6 @@ def _kept(searches: Searches, runner: Runner, result: SearchResult, outcome: Out
 # -- one after the other, or several at once ---------------------------------------------------
 
 
-class _Clock:
-    """How much of the time for all searches is left."""
-
-    def __init__(self, seconds: float | None) -> None:
-        self._ends = None if seconds is None else time.perf_counter() + seconds
-
-    def left_s(self) -> float | None:
-        """Seconds, or None if there is no limit."""
-        return None if self._ends is None else self._ends - time.perf_counter()
-
-    def is_up(self) -> bool:
-        """Whether nothing is left."""
-        left_s = self.left_s()
-        return left_s is not None and left_s <= 0
-
-
 def _order(searches: Searches, pair: tuple[str, str], left_s: float | None) -> str:
     subject, policy = pair
     one = {"subjects": (subject,), "policies": (policy,), "seconds": left_s}
@@ -278,9 +261,10 @@ def _not_begun(searches: Searches, pair: tuple[str, str]) -> Searched:
 def _in_turn(
     searches: Searches, pairs: list[tuple[str, str]], on_progress: Callable[[str], None]
 ) -> Iterator[Searched]:
-    clock = _Clock(searches.seconds)
+    begun = time.perf_counter()
     for place, pair in enumerate(pairs, start=1):
-        if clock.is_up():
+        left_s = remaining_s(searches.seconds, begun)
+        if left_s is not None and left_s <= 0:
             yield _not_begun(searches, pair)
             continue
         name = f"search {place} of {len(pairs)}, {pair[0]} under {pair[1]}"
@@ -288,7 +272,7 @@ def _in_turn(
         def tell(schedules: int, states: int, name: str = name) -> None:
             on_progress(f"{name}: {schedules:,} schedules, {states:,} states")
 
-        found = run_search(_order(searches, pair, clock.left_s()), on_progress=tell)
+        found = run_search(_order(searches, pair, left_s), on_progress=tell)
         yield msgspec.json.decode(found, type=Searched)
 
 
@@ -299,18 +283,18 @@ def _spread(
     on_progress: Callable[[str], None],
 ) -> Iterator[Searched]:
     """No worker has a search that waits: how long one may take is known when it begins."""
-    clock = _Clock(searches.seconds)
+    begun = time.perf_counter()
     coming = iter(pairs)
     waiting: set[concurrent.futures.Future[str]] = set()
     ended = 0
     with pool(min(workers, max(1, len(pairs)))) as executor:
         while True:
-            while len(waiting) < workers and not clock.is_up():
-                pair = next(coming, None)
+            while len(waiting) < workers:
+                left_s = remaining_s(searches.seconds, begun)
+                pair = next(coming, None) if left_s is None or left_s > 0 else None
                 if pair is None:
                     break
-                order = _order(searches, pair, clock.left_s())
-                waiting.add(executor.submit(run_search, order))
+                waiting.add(executor.submit(run_search, _order(searches, pair, left_s)))
             if not waiting:
                 break
             on_progress(f"{ended} of {len(pairs)} searches ended, {len(waiting)} under way")

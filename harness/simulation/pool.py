@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -25,6 +26,16 @@ Check = Callable[[], None]
 """What a job calls now and then: it raises `SystemExit` where going on is of no use."""
 JOBS: Mapping[str, str] = {"slice": "workers:run_slice", "search": "exhaust:run_search"}
 """Name of a job to the function that does it: it takes the order and a `Check`, and returns JSON."""
+
+
+def remaining_s(seconds: float | None, begun: float) -> float | None:
+    """Seconds that are left of so many since `begun`, or None if there is no limit.
+
+    Args:
+        seconds: The limit, or None.
+        begun: What `time.perf_counter` said then.
+    """
+    return None if seconds is None else seconds - (time.perf_counter() - begun)
 
 
 @contextmanager
@@ -130,4 +141,4 @@ def _do(order: str, check: Check) -> str:
     return job(order, check)
 
 
-__all__ = ["Check", "pool", "serve"]
+__all__ = ["Check", "pool", "remaining_s", "serve"]

@@ -36,7 +36,6 @@ class SearchResult:
         seconds: Wall-clock seconds.
         is_pruning: States could be compared: the target shows its content.
         calls_max: Calls of the longest run.
-        code: Hash of the target's code.
     """
 
     subject: str
@@ -52,7 +51,6 @@ class SearchResult:
     seconds: float = 0.0
     is_pruning: bool = True
     calls_max: int = 0
-    code: str = ""
 
 
 def search(

@@ -17,7 +17,7 @@ import msgspec
 
 from ..targets import load_target
 from .explore import Explorer, Plan, Statistics
-from .pool import Check, pool
+from .pool import Check, pool, remaining_s
 
 SLICE = 1_000
 """Schedules of one slice."""
@@ -99,7 +99,7 @@ def _in_turn(
     target = load_target(plan.target)
     begun = time.perf_counter()
     for slice_, size in slices(plan, shard):
-        left_s = _left_s(plan, begun)
+        left_s = remaining_s(plan.seconds, begun)
         if left_s is not None and left_s <= 0:
             break
         explorer = Explorer(target, replace(plan, schedules=size, seconds=left_s), slice_)
@@ -111,10 +111,6 @@ def _in_turn(
         if total.hits and not plan.keep_going:
             break
     return total
-
-
-def _left_s(plan: Plan, begun: float) -> float | None:
-    return None if plan.seconds is None else plan.seconds - (time.perf_counter() - begun)
 
 
 def _spread(
@@ -131,7 +127,7 @@ def _spread(
     while True:
         is_over = bool(total.hits) and not plan.keep_going
         while len(waiting) < 2 * workers and not is_over:
-            left_s = _left_s(plan, begun)
+            left_s = remaining_s(plan.seconds, begun)
             item = next(coming, None) if left_s is None or left_s > 0 else None
             if item is None:
                 break
