@@ -169,7 +169,7 @@ class Statistics:
         merged = Sketch(self.sketch)
         merged.merge(other.sketch)
         self.sketch = merged.kept()
-        self.distinct = merged.estimate()
+        self.distinct = min(merged.estimate(), self.schedules)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON."""
@@ -251,7 +251,7 @@ class Explorer:
         """Between two batches: count, collect, tell."""
         found = self.statistics
         found.seconds = time.perf_counter() - begun
-        found.distinct = self._sketch.estimate()
+        found.distinct = min(self._sketch.estimate(), found.schedules)
         found.sketch = self._sketch.kept()
         if found.schedules % COLLECT_EVERY == 0:
             gc.collect(1)

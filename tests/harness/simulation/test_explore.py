@@ -141,6 +141,15 @@ def test_an_agent_that_is_gone_takes_its_choices_with_it() -> None:
     assert left["prog.A.L"] == [0, 1, 17, AFTER]
 
 
+def test_no_more_schedules_are_called_distinct_than_were_run() -> None:
+    """The estimate may lie above; what was run is a bound."""
+    smallest = list(range(SIZE))  # so close together that they look like very many
+    assert Sketch(smallest).estimate() > SIZE
+    total = Statistics()
+    total.add(Statistics(schedules=SIZE, sketch=smallest))
+    assert total.distinct == SIZE
+
+
 def test_a_sketch_counts_exactly_at_first_and_about_right_later() -> None:
     sketch = Sketch()
     for number in range(300):
